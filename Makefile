@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BOOTSTRAP = $(PYTHON) bootstrap.py
 
-.PHONY: help run test drill check bench docs lock dist pythons stack-up stack-down stack-status graphiql web pictures
+.PHONY: help run test drill check bench docs lock dist pythons stack-up stack-down stack-status graphiql web pictures demo
 
 help:
 	@echo "make run         start Pinway with demo content on http://127.0.0.1:8000"
@@ -20,6 +20,7 @@ help:
 	@echo "make pythons     run the tests of units and the executor on every other Python (ARGS=3.14)"
 	@echo "make graphiql    build gateway/static/graphiql anew from gateway/graphiql"
 	@echo "make web         build gateway/static/web anew from gateway/web"
+	@echo "make demo        pack the demo content anew, which a first start unpacks"
 	@echo "make pictures    photograph the web client for the README, in Chromium"
 
 run:
@@ -66,3 +67,6 @@ web:
 
 pictures:
 	@$(BOOTSTRAP) exec python -m tests.outside.pictures
+
+demo:
+	@$(BOOTSTRAP) exec python -m tests.importing.packing

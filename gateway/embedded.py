@@ -15,6 +15,8 @@ from gateway.directory import check_directory, make_directory
 from gateway.settings import EMBEDDED, Settings
 
 SHARDS, MOD_SHARDS = 16, 4
+DATA = ("topology", "pools_primary", "pools_standby", "feeds_primary", "feeds_standby")
+"""The settings of the stores that hold data. All other stores are caches, and the queue."""
 _TOPOLOGY = "topology.json"
 
 
@@ -59,6 +61,11 @@ async def embedded(settings: Settings) -> AsyncIterator[StoresConfig]:
     finally:
         if valkey is not None:
             await valkey.stop()
+
+
+def is_all_embedded(settings: Settings) -> bool:
+    """Whether all data is in embedded stores."""
+    return all(getattr(settings, name) == EMBEDDED for name in DATA)
 
 
 def check_made(settings: Settings) -> None:

@@ -1,6 +1,7 @@
 """Creates databases, tables and the topology before stores are used. A second run changes
 nothing."""
 
+import asyncio
 from collections.abc import Callable, Collection
 from pathlib import Path
 
@@ -28,13 +29,16 @@ async def install(
     on_progress: Callable[[Progress], None],
     *,
     accept_loss: Collection[str] = (),
+    prepare: Callable[[Path], None] = lambda data: None,
 ) -> None:
     """Create the topology if there is none, the shards' databases and the feeds' tables.
 
+    `prepare` is called with the data directory, which is locked, before any store in it is opened.
     Raises Damaged when created data is missing. The stores in `accept_loss` (names of made.STORES)
     are created again instead.
     """
     async with embedded(settings) as config:
+        await asyncio.to_thread(prepare, settings.data_dir.resolve())
         await _seed(config, settings.topology_seed)
         switches = open_switches(config.topology)
         await made.accept_loss(switches, accept_loss)

@@ -17,10 +17,10 @@ from feed_engine.outbox.completion import settle
 from feed_engine.outbox.jobs import run_job
 from feed_engine.speculation import ADAPTIVE, FIXED, Race
 from gateway import made
-from gateway.embedded import embedded
+from gateway.embedded import embedded, is_all_embedded
 from gateway.feed_routes import follow_routes
 from gateway.relaying import work_for_host
-from gateway.settings import EMBEDDED, Settings
+from gateway.settings import Settings
 from gateway.telemetry.stores import Jobs
 from gateway.telemetry.tracing import Tracer, tracing
 
@@ -122,12 +122,7 @@ def _race(settings: Settings, sides: Sides) -> Race:
 def jobs_at_a_time(settings: Settings) -> int:
     """How many jobs run at a time. Embedded stores work in this process, so several jobs end no
     sooner than one after the other, but each makes the steps of requests wait."""
-    stores = (
-        settings.topology,
-        *(settings.pools_primary, settings.pools_standby),
-        *(settings.feeds_primary, settings.feeds_standby),
-    )
-    return 1 if set(stores) == {EMBEDDED} else settings.job_concurrency
+    return 1 if is_all_embedded(settings) else settings.job_concurrency
 
 
 async def _work(runtime: Runtime, settings: Settings) -> None:

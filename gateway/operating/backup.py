@@ -21,6 +21,7 @@ from datasources.errors import ConfigError, Damaged
 from datasources.files import sha256
 from datasources.protocols import Stores, WideColumnStore
 from datasources.snapshots import FeedSnapshots, ShardSnapshots
+from gateway.embedded import DATA
 from gateway.importing.report import Progress
 from gateway.settings import EMBEDDED, Settings
 
@@ -60,8 +61,7 @@ class Backup(NamedTuple):
 
 def require_embedded(settings: Settings) -> None:
     """Raises ConfigError unless all data is in the embedded stores."""
-    data = ("topology", "pools_primary", "pools_standby", "feeds_primary", "feeds_standby")
-    others = [name for name in data if getattr(settings, name) != EMBEDDED]
+    others = [name for name in DATA if getattr(settings, name) != EMBEDDED]
     if others:
         raise ConfigError(
             f"{', '.join(others)} are servers, and this command copies embedded stores: "

@@ -24,6 +24,8 @@ from gateway.auth import Tokens
 from gateway.collector import short_passes
 from gateway.cost.shares import Shares
 from gateway.demo.fill import demo_is_loaded, fill_demo
+from gateway.demo.ready import unpack_demo
+from gateway.embedded import is_all_embedded
 from gateway.installing import install
 from gateway.metrics import ConnectionCollector
 from gateway.operating import control
@@ -56,19 +58,26 @@ async def serve(
     demo: bool = False,
     greet: bool = True,
     on_ready: Callable[[], None] = lambda: None,
+    on_phase: Callable[[str], None] = lambda name: None,
 ) -> None:
     """Answer the requests to the listener, and the operators' requests to their own listener, until
     stopped.
 
     `siblings` are the other workers of the same supervisor; `name` is this worker's name in the
     log. `demo` first fills empty stores, and `greet` tells a demo viewer which address to open.
-    `on_ready` is called when requests are answered.
+    `on_ready` is called when requests are answered, and `on_phase` with the name of each phase of
+    the start when that phase ends.
     """
     _ = settings.secret  # an invalid key is reported before any work
     if EMBEDDED in (settings.topology, settings.pools_primary, settings.feeds_primary):
         with Bars() as bars:
-            await install(settings, bars)
+            if demo and is_all_embedded(settings):
+                await install(settings, bars, prepare=unpack_demo)
+            else:
+                await install(settings, bars)
+        on_phase("making the stores")
     async with _opened(settings, tell=greet) as runtime:
+        on_phase("opening the stores")
         if demo and not await demo_is_loaded(runtime.stores):
             with Bars() as bars:
                 await fill_demo(runtime.stores, settings.data_dir, bars)

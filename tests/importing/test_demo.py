@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from datasources import records
+from datasources import files, records
+from datasources.files import rename
 from datasources.ids import Kind
 from datasources.mappings import ListKey, Mapping
 from datasources.protocols import Stores
@@ -18,6 +19,7 @@ from gateway.demo.emoji import emoji
 from gateway.demo.fill import demo_is_loaded, demo_viewer_id, fill_demo
 from gateway.demo.people import CURATORS, PEOPLE, VIEWER
 from gateway.demo.photos import photos
+from gateway.demo.ready import FOLDERS, unpack_demo
 from gateway.importing.jsonl import (
     BoardLine,
     CommentLine,
@@ -30,6 +32,9 @@ from gateway.importing.jsonl import (
     decode,
 )
 from gateway.importing.report import Progress
+from gateway.installing import install
+from gateway.runtime import running
+from gateway.settings import Settings
 from tests.audit import audit
 from tests.feeding import Feeding
 from tests.importing.files import give
@@ -113,6 +118,43 @@ async def test_empty_stores_are_filled_and_filled_again_for_nothing(
     assert canonical_set(await give(stores)) == content
     assert await audit(stores) == []
     await the_viewer_has_plenty_to_look_at(stores)
+
+
+async def test_a_first_start_unpacks_the_same_content(tmp_path: Path) -> None:
+    settings = Settings(data_dir=tmp_path / "data")
+    await install(settings, lambda progress: None, prepare=unpack_demo)
+    async with running(settings, jobs=False) as runtime:
+        stores = runtime.stores
+        assert await demo_is_loaded(stores)
+        assert canonical_set(await give(stores)) == {canonical(line) for line in demo_lines()}
+        assert await audit(stores) == []
+        await the_viewer_has_plenty_to_look_at(stores)
+
+
+async def test_content_of_an_earlier_start_is_kept(tmp_path: Path) -> None:
+    settings = Settings(data_dir=tmp_path / "data")
+    await install(settings, lambda progress: None)
+    await install(settings, lambda progress: None, prepare=unpack_demo)
+    async with running(settings, jobs=False) as runtime:
+        assert not await demo_is_loaded(runtime.stores)
+
+
+@pytest.mark.parametrize("done", FOLDERS)
+def test_an_unpacking_that_was_killed_is_begun_again(
+    done: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(path: Path, target: Path) -> None:
+        if path.name == done:
+            raise KeyboardInterrupt
+        rename(path, target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(files, "rename", killed)
+        with pytest.raises(KeyboardInterrupt):
+            unpack_demo(tmp_path)
+    assert not (tmp_path / "shards").exists(), "their mark says that all content is there"
+    unpack_demo(tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} <= {*FOLDERS}
 
 
 async def the_viewer_has_plenty_to_look_at(stores: Stores) -> None:
