@@ -4,11 +4,13 @@ It runs with any Python from 3.6, with the standard library alone, and finds a P
 supports. So this script uses old syntax only, and imports no other module of Pinway.
 """
 
+import fcntl
 import hashlib
 import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -17,6 +19,8 @@ ROOT = os.path.dirname(os.path.abspath(__file__))
 VENV = os.path.join(ROOT, ".venv")
 BIN = os.path.join(VENV, "bin")
 STAMP = os.path.join(VENV, "pinway-installed.json")
+BUILD = os.path.join(ROOT, "build")
+LOCK, LOG = os.path.join(BUILD, "compiling.lock"), os.path.join(BUILD, "compiling.log")
 OLDEST, NEWEST = (3, 11), (3, 14)
 LEVELS = ("run", "test")  # requirements/NAME.lock; each holds all that the one before it holds
 LOCKED_FROM = {
@@ -38,7 +42,8 @@ CHECKS = (
 SILENCE = 15.0  # seconds
 USAGE = """usage: python3 bootstrap.py COMMAND
 
-  run [ARGUMENT ...]        install what running needs, then `pinway run`
+  run [ARGUMENT ...]        install what running needs, then `pinway run`; `--times` prints the
+                            seconds of each phase
   test [ARGUMENT ...]       install what testing needs, then the whole suite, or pytest with these
   check                     install what testing needs, then formatter, linter, types, unit tests
   exec NAME [ARGUMENT ...]  install what testing needs, then a command of .venv/bin
@@ -46,8 +51,28 @@ USAGE = """usage: python3 bootstrap.py COMMAND
   lock [--upgrade]          write requirements/*.lock anew"""
 
 
+STARTED = time.time()
+
+
 class Failure(Exception):
     """An error for the user, in one line."""
+
+
+class Times:
+    """The seconds of each phase of the set-up."""
+
+    def __init__(self) -> None:
+        self.last = STARTED
+        self.phases: list = []  # of names with seconds
+
+    def end(self, name: str) -> None:
+        """Name the phase that ends now."""
+        now = time.time()
+        self.phases.append(f"{name} {now - self.last:.1f} s")
+        self.last = now
+
+
+times = Times()
 
 
 def say(line: str) -> None:
@@ -168,9 +193,28 @@ def ensure_uv() -> bool:
     path = os.path.join(VENV, "uv.txt")
     with open(path, "w") as file:
         file.write(lines)
-    pip = [command_of("python"), "-m", "pip", "--disable-pip-version-check", "--no-input", "-q"]
-    options = ["install", "--require-hashes", "--only-binary", ":all:", "-r", path]
-    return subprocess.run([*pip, *options], stderr=subprocess.DEVNULL).returncode == 0
+    options = ["-q", "install", "--require-hashes", "--only-binary", ":all:", "-r", path]
+    return run_pip(*options, stderr=subprocess.DEVNULL)
+
+
+def run_pip(*options: str, **more: object) -> bool:
+    """Run pip in the environment, from the wheel that Python has of it: installing pip first takes
+    longer than all the rest. Returns whether it succeeds."""
+    python = command_of("python")
+    find = (
+        "import ensurepip, glob, os, sysconfig; print(*(path for folder in ("
+        "sysconfig.get_config_var('WHEEL_PKG_DIR') or '', os.path.dirname(ensurepip.__file__) + "
+        "'/_bundled') for path in glob.glob(os.path.join(folder, 'pip-*.whl'))), sep=os.linesep)"
+    )
+    wheels = (output_of(python, "-c", find) or "").split("\n")
+    environment = dict(os.environ)
+    if wheels[0]:
+        environment["PYTHONPATH"] = wheels[0]
+    elif output_of(python, "-m", "ensurepip") is None:
+        raise Failure(f"{python} has no pip: install ensurepip and run this again")
+    pip = [python, "-m", "pip", "--disable-pip-version-check", "--no-input"]
+    done = subprocess.run([*pip, *options], cwd=ROOT, env=environment, **more)
+    return done.returncode == 0
 
 
 def uv_environment() -> dict:
@@ -191,21 +235,22 @@ def install_locked(level: str) -> bool:
         if subprocess.run([*uv, *options], cwd=ROOT, env=uv_environment()).returncode == 0:
             return True
     say("uv can't install them here: pip does, which takes some minutes")
-    pip = [command_of("python"), "-m", "pip", "--disable-pip-version-check", "--no-input"]
-    options = ["install", "--require-hashes", "-r", lock_file(level)]
-    return subprocess.run([*pip, *options], cwd=ROOT).returncode == 0
+    return run_pip("install", "--require-hashes", "-r", lock_file(level))
 
 
-def ensure_compiler() -> None:
-    """Install what is missing for compiling, as root: Debian has Python.h in a separate package.
-    Otherwise setup.py skips the compilation."""
+def has_compiler() -> bool:
+    """Whether the C compiler and Python.h are there. Debian has Python.h in a separate package."""
     code = (
         "import os, sysconfig; print(sysconfig.get_config_var('CC') or 'cc'); "
         "print(os.path.exists(os.path.join(sysconfig.get_path('include'), 'Python.h')))"
     )
     found = (output_of(command_of("python"), "-c", code) or "cc\nFalse").split("\n")
-    there = shutil.which(found[0].split()[0]) and found[1] == "True"
-    if not there and shutil.which("apt-get") and os.geteuid() == 0:
+    return bool(shutil.which(found[0].split()[0])) and found[1] == "True"
+
+
+def ensure_compiler() -> None:
+    """Install what is missing for compiling, as root. Otherwise setup.py skips the compilation."""
+    if not has_compiler() and shutil.which("apt-get") and os.geteuid() == 0:
         version = dotted(version_of(command_of("python")))
         apt_installs("gcc", "libc6-dev", f"python{version}-dev")
 
@@ -227,12 +272,12 @@ def ensure_venv() -> None:
     """
     python = command_of("python")
     was_moved = installed().get("root", ROOT) != ROOT
-    if not was_moved and is_supported(python) and output_of(python, "-m", "pip", "--version"):
+    if not was_moved and is_supported(python):
         return
     source = find_python()
     ensure_venv_module(source)
     say(f"making .venv with Python {dotted(version_of(source))}")
-    if subprocess.run([source, "-m", "venv", "--clear", VENV]).returncode != 0:
+    if subprocess.run([source, "-m", "venv", "--clear", "--without-pip", VENV]).returncode != 0:
         raise Failure(f"{source} could not make {VENV}: see above")
 
 
@@ -268,21 +313,122 @@ def digest_of_level(level: str) -> str:
     return digest(lock_file(level), "pyproject.toml", "setup.py")
 
 
+def compilation() -> list:
+    """The command that compiles the modules. Before, it removes modules that have no source any
+    more, because Python would use them."""
+    stems = {os.path.splitext(path)[0] for path in compiled()}
+    for path in code(".so"):
+        if path[: path.index(".", path.rindex(os.sep))] not in stems:
+            os.remove(path)
+    return [command_of("python"), "setup.py", "-q", "build_ext", "--inplace"]
+
+
 def ensure_compiled() -> None:
     """Compile the modules that changed since they were compiled."""
-    stamps = installed()
     now = digest(*compiled())
-    if stamps.get("compiled") != now:
-        if "compiled" in stamps:
-            say("compiling what was changed")
-        stems = {os.path.splitext(path)[0] for path in compiled()}
-        for path in code(".so"):
-            if path[: path.index(".", path.rindex(os.sep))] not in stems:
-                os.remove(path)  # otherwise Python would use it instead of the source
-        build = [command_of("python"), "setup.py", "-q", "build_ext", "--inplace"]
-        if run_told(build, "still compiling", SILENCE) != 0:
+    if installed().get("compiled") == now:
+        return
+    with only_compilation(end_another=True):
+        say("compiling the modules that do most of the work: a minute or two")
+        if run_told(compilation(), "still compiling", SILENCE) != 0:
             raise Failure("could not compile gateway and loaders: see above")
-        write_stamps(stamps, compiled=now)
+        write_stamps(installed(), compiled=now)
+
+
+def compile_behind() -> None:
+    """Begin to compile in a process of its own with the lowest priority, for the next start. This
+    start uses the Python sources."""
+    now, stamps = digest(*compiled()), installed()
+    if stamps.get("compiled") == now or os.environ.get("PINWAY_COMPILED") == "0":
+        return
+    if not has_compiler():
+        say(
+            "requests are answered without compiled code, which is slower: there is no C compiler, "
+            "or no Python.h (Debian: apt-get install gcc python3-dev)"
+        )
+        return
+    if stamps.get("failed") == now:
+        say(f"requests are answered without compiled code: compiling failed, see {LOG}")
+        return
+    say("this start uses the Python sources; the next one is faster: it is compiled meanwhile")
+    os.makedirs(BUILD, exist_ok=True)
+    # The shell ends at once, so that the process is no child of the program that follows.
+    begin = ["sh", "-c", '"$@" &', "sh", sys.executable, os.path.abspath(__file__)]
+    with open(LOG, "w") as log:
+        subprocess.call(
+            [*begin, "compile", str(os.getpid())],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+        )
+
+
+def is_running(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except OSError:
+        return False
+    return True
+
+
+def compile_while(pid: int) -> None:
+    """Compile with the lowest priority, while a process runs."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    os.nice(19)
+    if hasattr(os, "SCHED_IDLE"):
+        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+    now = digest(*compiled())
+    with only_compilation(end_another=False):
+        build = subprocess.Popen(compilation(), cwd=ROOT)
+        try:
+            while build.poll() is None and is_running(pid):
+                try:
+                    build.wait(1)
+                except subprocess.TimeoutExpired:
+                    continue
+        finally:
+            stopped = build.poll() is None
+            build.kill()
+            build.wait()
+        if stopped:
+            return
+        built = build.returncode == 0 and is_compiled()
+        write_stamps(installed(), **{"compiled" if built else "failed": now})
+
+
+def is_compiled() -> bool:
+    """Whether the compiled modules can be imported."""
+    module = "gateway.execution.tasks.stepped_in_c"
+    return output_of(command_of("python"), "-c", f"import {module}") is not None
+
+
+class only_compilation:  # noqa: N801 (a context manager)
+    """Holds the lock of the compilation. If another process holds it, end that process, or else
+    this process."""
+
+    def __init__(self, end_another: bool) -> None:
+        self.end_another = end_another
+
+    def __enter__(self) -> None:
+        os.makedirs(BUILD, exist_ok=True)
+        self.file = open(LOCK, "a+")
+        try:
+            fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            if not self.end_another:
+                sys.exit(0)
+            self.file.seek(0)
+            other = self.file.read()
+            if other:
+                os.kill(int(other), signal.SIGTERM)
+            fcntl.flock(self.file, fcntl.LOCK_EX)
+        self.file.truncate(0)
+        self.file.write(str(os.getpid()))
+        self.file.flush()
+
+    def __exit__(self, *error: object) -> None:
+        self.file.truncate(0)
+        self.file.close()
 
 
 def write_stamps(stamps: dict, **more: str) -> None:
@@ -296,34 +442,70 @@ def ensure_installed(level: str) -> None:
     enough = LEVELS[LEVELS.index(level) :]
     is_there = any(stamps.get(name) == digest_of_level(name) for name in enough)
     if is_there and stamps.get("root") == ROOT and is_supported(command_of("python")):
-        ensure_compiled()
         return
-    started = time.time()
     ensure_venv()
     if os.path.exists(STAMP):
         os.remove(STAMP)
+    times.end("environment")
     say(f"installing the locked packages of {lock_file(level)} into .venv")
-    pip = [command_of("python"), "-m", "pip", "--disable-pip-version-check", "--no-input", "-q"]
     if level == "test":
         ensure_compiler()
     for path in code(".so"):
         os.remove(path)  # if the build fails, no compiled file is better than an old one
-    checkout = ["--no-deps", "--no-build-isolation", "--editable", "."]
-    later = {**os.environ, "PINWAY_COMPILED": "0"}  # ensure_compiled does it, on all cores
-    if (
-        not install_locked(level)
-        or subprocess.run([*pip, "install", *checkout], cwd=ROOT, env=later).returncode != 0
-    ):
+    if not install_locked(level):
         raise Failure("could not install the packages: see above; run this again to go on")
+    link_checkout()
     write_stamps({"root": ROOT, level: digest_of_level(level)})
-    say("compiling the modules that do most of the work: a minute or two")
-    ensure_compiled()
-    if output_of(command_of("python"), "-c", "import gateway.execution.tasks.stepped_in_c") is None:
-        say(
-            "requests are answered without compiled code, which is slower: there is no C compiler, "
-            "or no Python.h (Debian: apt-get install gcc python3-dev; then remove .venv)"
+    times.end("packages")
+    say(f"installed in {time.time() - STARTED:.0f} s")
+
+
+def link_checkout() -> None:
+    """Let the environment import the checkout and run its commands, as an editable installation
+    does in ten times the time: a .pth file, the commands, and what pip and `importlib.metadata`
+    read of a package."""
+    python = command_of("python")
+    site = output_of(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip()
+    for name in os.listdir(site):
+        if re.match(r"__editable__.*pinway|pinway[-.]", name):
+            path = os.path.join(site, name)
+            shutil.rmtree(path) if os.path.isdir(path) else os.remove(path)
+    with open(os.path.join(ROOT, "pyproject.toml")) as file:
+        project = file.read()
+    version = re.search(r'^version = "(.+)"$', project, re.MULTILINE).group(1)
+    commands = re.search(r"^\[project\.scripts\]\n((?:.+\n)+)", project, re.MULTILINE).group(1)
+    folder = f"pinway-{version}.dist-info"
+    written = {
+        os.path.join(site, "pinway.pth"): ROOT + "\n",
+        os.path.join(site, folder, "METADATA"): (
+            f"Metadata-Version: 2.1\nName: pinway\nVersion: {version}\n"
+        ),
+        os.path.join(site, folder, "INSTALLER"): "bootstrap.py\n",
+    }
+    for name, module, function in re.findall(r'(\w+) = "([\w.]+):(\w+)"', commands):
+        written[command_of(name)] = (
+            f"#!{python}\nimport sys\n\nfrom {module} import {function}\n\nsys.exit({function}())\n"
         )
-    say(f"installed in {time.time() - started:.0f} s")
+    record = os.path.join(site, folder, "RECORD")
+    lines = [f"{os.path.relpath(path, site)},,\n" for path in (*written, record)]
+    written[record] = "".join(lines)
+    os.makedirs(os.path.join(site, folder))
+    for path, text in written.items():
+        with open(path, "w") as file:
+            file.write(text)
+        if os.path.dirname(path) == BIN:
+            os.chmod(path, 0o755)
+
+
+def ensure_ready(level: str) -> None:
+    """Install a level, and compile what is not compiled."""
+    ensure_installed(level)
+    ensure_compiled()
+    if not is_compiled():
+        say(
+            "there is no compiled code, which is slower: "
+            + ("see above" if has_compiler() else "there is no C compiler, or no Python.h")
+        )
 
 
 def become(name: str, *arguments: str) -> None:
@@ -366,20 +548,26 @@ def main(arguments: list) -> None:
     name, rest = (arguments[0], arguments[1:]) if arguments else ("help", [])
     if name == "run":
         ensure_installed("run")
+        compile_behind()
+        if "--times" in rest:
+            say(", ".join(times.phases) or "the environment is there")
+        os.environ["PINWAY_STARTED"] = str(time.time())
         become("pinway", "run", *rest)
     elif name == "test":
-        ensure_installed("test")
+        ensure_ready("test")
         become(*(["pytest", *rest] if rest else ["python", "-m", "tests"]))
     elif name == "check" and not rest:
-        ensure_installed("test")
+        ensure_ready("test")
         check()
     elif name == "exec" and rest:
-        ensure_installed("test")
+        ensure_ready("test")
         become(*rest)
     elif name == "install" and rest in ([], ["run"], ["test"]):
-        ensure_installed(rest[0] if rest else "run")
+        ensure_ready(rest[0] if rest else "run")
+    elif name == "compile" and len(rest) == 1:
+        compile_while(int(rest[0]))
     elif name == "lock" and rest in ([], ["--upgrade"]):
-        ensure_installed("test")
+        ensure_ready("test")
         lock(rest)
     elif name in ("help", "-h", "--help"):
         print(USAGE)

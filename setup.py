@@ -12,6 +12,7 @@ from pathlib import Path
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
+DIGEST = Path("loaders/compiled.digest")
 FLAGS = ["-O3", "-g0", "-fno-plt", "-Werror=incompatible-pointer-types"]
 # GCC 12 reports a false -Warray-bounds in Cython's conversion of integers.
 FLAGS += ["-Wno-array-bounds"]
@@ -64,11 +65,16 @@ def digest():
 class AllOrNone(build_ext):
     """Installs all compiled modules or none. They use each other, so they need each other."""
 
+    def copy_extensions_to_source(self):
+        """Put the compiled modules beside their sources. A process that starts meanwhile finds
+        another digest than that of the sources, and uses the sources."""
+        DIGEST.write_text("unfinished")
+        super().copy_extensions_to_source()
+        DIGEST.write_text(digest())
+
     def run(self):
         try:
             super().run()
-            if self.inplace:
-                Path("loaders/compiled.digest").write_text(digest())
         except Exception as error:
             print(f"not compiled: {error}", file=sys.stderr)
             self.extensions = self.distribution.ext_modules = []

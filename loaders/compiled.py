@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from hashlib import sha256
 from importlib.abc import MetaPathFinder
-from importlib.machinery import ModuleSpec
+from importlib.machinery import EXTENSION_SUFFIXES, ModuleSpec
 from importlib.util import spec_from_file_location
 from pathlib import Path
 from types import ModuleType
@@ -35,6 +35,11 @@ def is_stale(root: Path) -> bool:
     compiled in place; an installed package has no digest."""
     written = root / "loaders" / "compiled.digest"
     return written.exists() and written.read_text() != digest(root)
+
+
+def is_built(root: Path) -> bool:
+    """Whether there are compiled modules."""
+    return any((root / "loaders" / f"key_futures{end}").exists() for end in EXTENSION_SUFFIXES)
 
 
 WANTED = os.environ.get("PINWAY_COMPILED") != "0"
@@ -64,7 +69,9 @@ class Sources(MetaPathFinder):
         return None
 
 
-if not WANTED:
+# Without compiled modules, the sources stay in use even if compiled modules appear while this
+# process runs, because modules of both kinds do not fit together.
+if not WANTED or not is_built(ROOT):
     sys.meta_path.insert(0, Sources())
 
 try:

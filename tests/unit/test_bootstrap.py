@@ -3,6 +3,7 @@
 import ast
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -105,3 +106,30 @@ def test_the_lock_pins_the_uv_that_installs_the_packages_with_its_hashes() -> No
     assert first.startswith("uv==")
     assert len(hashes) > 5
     assert all(line.lstrip().startswith("--hash=sha256:") for line in hashes)
+
+
+HOLD = (
+    "import bootstrap, sys; bootstrap.BUILD, bootstrap.LOCK = sys.argv[1], sys.argv[1] + '/lock'\n"
+    "with bootstrap.only_compilation(end_another=sys.argv[2] == 'end'):\n"
+    "    print('holds', flush=True); sys.stdin.read()"
+)
+
+
+def hold(folder: Path, another: str) -> subprocess.Popen[str]:
+    """A process that holds the lock of the compilation until its input ends."""
+    command = [sys.executable, "-c", HOLD, str(folder), another]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, text=True)
+
+
+def test_a_compilation_takes_the_place_of_another_in_the_background(tmp_path: Path) -> None:
+    with hold(tmp_path, "keep") as behind:
+        assert behind.stdout
+        assert behind.stdout.readline() == "holds\n"
+        with hold(tmp_path, "keep") as second:
+            assert second.communicate() == ("", None)
+            assert second.returncode == 0
+        assert behind.poll() is None
+        with hold(tmp_path, "end") as first:
+            assert first.communicate() == ("holds\n", None)
+        assert behind.wait() == -signal.SIGTERM

@@ -1,5 +1,9 @@
 """Compiled modules are used only while their sources are unchanged."""
 
+import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -29,3 +33,22 @@ def test_setup_computes_the_same_digest() -> None:
     imports = "from hashlib import sha256\nfrom pathlib import Path\n"
     exec(imports + code[start : code.index("class ")], found)
     assert found["digest"]() == digest(Path())  # type: ignore[operator]
+
+
+def test_a_process_that_began_with_the_sources_stays_with_them(tmp_path: Path) -> None:
+    folder = tmp_path / "loaders"
+    shutil.copytree(ROOT / "loaders", folder, ignore=shutil.ignore_patterns("*.so", "*.digest"))
+    (folder / "late.py").write_text("text = 'of the source'\n")
+    code = (
+        "import loaders.compiled, pathlib, sys; from importlib.machinery import EXTENSION_SUFFIXES as"
+        " ends\npathlib.Path(sys.argv[1], f'late{ends[0]}').write_bytes(b'not a library')\n"
+        "import loaders.late; print(loaders.late.text)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, folder],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout == "of the source\n", done.stderr
