@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from datasources.errors import ConfigError
 
 PREFIX = "PINWAY_"
-OTHER_VARIABLES = frozenset({"PINWAY_COMPILED"})
+OTHER_VARIABLES = frozenset({"PINWAY_COMPILED", "PINWAY_STARTED"})
 """Variables of the environment that other code reads: they are neither settings nor mistakes."""
 _SECRET = ("secret", "password")
 _LONGEST = 60  # characters of a value that a message repeats

@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+from collections.abc import Callable
 from contextlib import ExitStack, nullcontext
 from typing import Any
 
@@ -14,6 +15,7 @@ from gateway.made import STORES
 from gateway.progress import Bars
 from gateway.serving.listening import listen, listen_for_operators
 from gateway.serving.loops import fast_loop, run_until_stopped
+from gateway.serving.phases import since_the_start
 from gateway.serving.process import serve, work
 from gateway.serving.shared import require_servers, require_shared
 from gateway.serving.supervisor import WorkerFailed, supervise
@@ -28,13 +30,22 @@ DEMO_VIEWER = "demo"
 @click.option("--port", type=int, help="The port for clients.")
 @click.option("--admin-host", help="The address for operators.")
 @click.option("--admin-port", type=int, help="The port for operators: metrics, the stores' states.")
+@click.option("--times", is_flag=True, help="Print the seconds of each phase of the start.")
 @with_settings
-def run_command(settings: Settings, **given: Any) -> None:
+def run_command(settings: Settings, times: bool, **given: Any) -> None:
     """Run the gateway with embedded stores and demo content: nothing else is needed."""
     settings = override(
         settings, demo_viewer=settings.demo_viewer or DEMO_VIEWER, workers=1, **given
     )
-    _serve(settings, demo=True)
+    phases = since_the_start()
+    phases.end("importing the modules")
+
+    def ready() -> None:
+        phases.end("getting ready to listen")
+        if times:
+            click.echo(f"pinway: {phases}", err=True)
+
+    _serve(settings, demo=True, on_phase=phases.end, on_ready=ready)
 
 
 @click.command("serve")
@@ -95,7 +106,14 @@ def init_command(settings: Settings, accept_loss: tuple[str, ...]) -> None:
     click.echo("The stores are ready: start the gateway with `pinway serve`.", err=True)
 
 
-def _serve(settings: Settings, *, demo: bool) -> None:
+def _serve(
+    settings: Settings,
+    *,
+    demo: bool,
+    on_phase: Callable[[str], None] = lambda name: None,
+    on_ready: Callable[[], None] = lambda: None,
+) -> None:
+    """Serve until stopped. A single process calls `on_phase` and `on_ready`, see `serve`."""
     start_logging(settings)
     require_shared(settings)
     with ExitStack() as opened:
@@ -107,7 +125,14 @@ def _serve(settings: Settings, *, demo: bool) -> None:
             if settings.workers > 1:
                 run_until_stopped(supervise(settings, listener, operators))
             else:
-                serving = serve(settings, listener, operators=operators, demo=demo)
+                serving = serve(
+                    settings,
+                    listener,
+                    operators=operators,
+                    demo=demo,
+                    on_phase=on_phase,
+                    on_ready=on_ready,
+                )
                 run_until_stopped(serving, fast_loop)
         except WorkerFailed:
             sys.exit(1)
