@@ -9,10 +9,18 @@ import pytest
 
 from tests import lanes
 from tests.overdue import pytest_pyfunc_call
-from tests.servers import stack
+from tests.servers import caches, clusters, databases, empty_stack, stack
 from tests.serving import Serving, serving
 
-__all__ = ["anyio_backend", "pytest_pyfunc_call", "stack"]
+__all__ = [
+    "anyio_backend",
+    "caches",
+    "clusters",
+    "databases",
+    "empty_stack",
+    "pytest_pyfunc_call",
+    "stack",
+]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

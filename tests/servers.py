@@ -1,37 +1,88 @@
-"""The real servers as fixtures: one stack for a session, started when the first test needs it.
+"""The real servers as fixtures: one stack for a session. Its parts start when tests need them.
 
-`PINWAY_TEST_STACK=DIR` uses the stack that runs in DIR instead, and leaves it running.
+`PINWAY_TEST_STACK=DIR` uses the stack in DIR instead, and leaves it running.
 """
 
 import json
 import os
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from deploy.stack import Stack
+from deploy.stack.service import Service, State
 
 SHARDS = 64
 MOD_SHARDS = 16
+PARTS = {
+    "databases": ("mysql", "zookeeper"),
+    "caches": ("redis", "memcached"),
+    "clusters": ("hbase",),
+}
+"""Each part of the stack, and how the names of its servers begin."""
 
 
 @pytest.fixture(scope="session")
-def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    """All servers, ready. A test that kills a server starts it again and waits until it is
-    ready."""
+def empty_stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    """The stack's directory, of which no server runs yet. Its servers are stopped at the end."""
     given = os.environ.get("PINWAY_TEST_STACK")
     if given:
-        servers = Stack.open(Path(given))
-        servers.up()
+        path = Path(given)
+        servers = Stack.open(path) if (path / "stack.json").exists() else _new(path)
+        servers.up(set_up_only=True)
         yield servers
         return
-    servers = Stack(tmp_path_factory.mktemp("stack"), SHARDS, MOD_SHARDS)
+    servers = _new(tmp_path_factory.mktemp("stack"))
     try:
-        servers.up()
+        servers.up(set_up_only=True)
         yield servers
     finally:
         servers.down()
+
+
+def _new(folder: Path) -> Stack:
+    return Stack(folder, SHARDS, MOD_SHARDS)
+
+
+@pytest.fixture(scope="session")
+def databases(empty_stack: Stack) -> Stack:
+    """The stack, in which MariaDB and ZooKeeper are ready."""
+    return start(empty_stack, "databases")
+
+
+@pytest.fixture(scope="session")
+def caches(empty_stack: Stack) -> Stack:
+    """The stack, in which Redis and memcached are ready."""
+    return start(empty_stack, "caches")
+
+
+@pytest.fixture(scope="session")
+def clusters(empty_stack: Stack) -> Stack:
+    """The stack, in which both clusters of HBase are ready, with their Thrift servers."""
+    return start(empty_stack, "clusters")
+
+
+@pytest.fixture(scope="session")
+def stack(clusters: Stack, databases: Stack, caches: Stack) -> Stack:
+    """All servers, ready. A test that kills a server starts it again and waits until it is
+    ready."""
+    return clusters
+
+
+def start(stack: Stack, part: str) -> Stack:
+    """Start a part of the stack. Returns when all its servers are ready."""
+    names = [name for name in stack.services if name.startswith(PARTS[part])]
+    with ThreadPoolExecutor(len(names)) as pool:
+        list(pool.map(lambda name: _start(stack.services[name]), names))
+    return stack
+
+
+def _start(service: Service) -> None:
+    if service.identity is None or service.health().state is not State.UP:
+        service.start()
+        service.wait_ready()
 
 
 def mysql_servers(stack: Stack) -> dict[str, str]:

@@ -16,7 +16,7 @@ async def server(
 ) -> AsyncIterator[str]:
     """The URL of a database on the server that the fixture's parameter names."""
     if request.param == "redis":
-        yield redis_url(request.getfixturevalue("stack"), database)
+        yield redis_url(request.getfixturevalue("caches"), database)
         return
     async with ValkeyServer(tmp_path_factory.mktemp("valkey")) as valkey:
         yield valkey.url(database)

@@ -118,11 +118,11 @@ def make_sqlite(directory: Path) -> Deployment:
 
 
 @pytest.fixture(scope="session")
-def mysql(stack: Stack) -> Iterator[Deployment]:
-    user, password = stack.settings["mysql_user"], stack.settings["mysql_password"]
-    seed = json.loads(stack.topology_file.read_text())
+def mysql(databases: Stack) -> Iterator[Deployment]:
+    user, password = databases.settings["mysql_user"], databases.settings["mysql_password"]
+    seed = json.loads(databases.topology_file.read_text())
     first, second = (r["master"] for r in seed["mod"]["ranges"])
-    topology = make_topology(mysql_servers(stack), first, second)
+    topology = make_topology(mysql_servers(databases), first, second)
 
     def opener(topology: Topology, **options: Any) -> MySqlShards:
         return MySqlShards(topology, user=user, password=password, **options)

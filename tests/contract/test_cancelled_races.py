@@ -22,9 +22,9 @@ EAGER = replace(ADAPTIVE, floor=0.0, ceiling=0.002, extra=1.0, warm=0.2, run_on=
 
 @pytest.mark.parametrize("hung", [False, True], ids=["both answer", "the primary hangs"])
 async def test_cancelled_callers_leave_no_connection_open_or_taken(
-    stack: Stack, hung: bool
+    clusters: Stack, hung: bool
 ) -> None:
-    relays = [Relay(hbase_primary(stack)), Relay(hbase_standby(stack))]
+    relays = [Relay(hbase_primary(clusters)), Relay(hbase_standby(clusters))]
     stores = []
     for relay in relays:
         await relay.start()
@@ -59,5 +59,5 @@ async def test_cancelled_callers_leave_no_connection_open_or_taken(
         await store.close()
         await relay.until_open(0)
         await relay.stop()
-    for url in (hbase_primary(stack), hbase_standby(stack)):
+    for url in (hbase_primary(clusters), hbase_standby(clusters)):
         await drop_tables(url, [TABLE])

@@ -15,8 +15,8 @@ pytestmark = pytest.mark.anyio
 NAME = f"tables_{uuid.uuid4().hex}"
 
 
-async def test_stores_with_prefixes_share_a_cluster_and_nothing_in_it(stack: Stack) -> None:
-    url, table = hbase_primary(stack), Table("shared")
+async def test_stores_with_prefixes_share_a_cluster_and_nothing_in_it(clusters: Stack) -> None:
+    url, table = hbase_primary(clusters), Table("shared")
     prefixes = [f"{NAME}_{side}_" for side in ("left", "right")]
     stores = [hbase(url, prefix=prefix) for prefix in prefixes]
     await asyncio.gather(*(store.create([table]) for store in stores))
@@ -38,9 +38,9 @@ async def test_stores_with_prefixes_share_a_cluster_and_nothing_in_it(stack: Sta
 
 
 async def test_a_table_keeps_one_version_of_a_cell_and_its_blocks_in_the_cache(
-    stack: Stack,
+    clusters: Stack,
 ) -> None:
-    url, table = hbase_primary(stack), Table(f"{NAME}_made")
+    url, table = hbase_primary(clusters), Table(f"{NAME}_made")
     store = hbase(url)
     await store.create([table])
     connection = await Connection.open(*host_and_port(url))

@@ -17,6 +17,7 @@ from datasources.errors import StoreTimeout, StoreUnavailable
 from datasources.protocols import BULK, NORMAL, PRIORITIES, URGENT, Job, Lane
 from datasources.streaq import StreaqQueue
 from datasources.valkey import ValkeyServer
+from deploy.stack import Stack
 from tests.contract import redis_servers
 from tests.proxy import proxied
 from tests.servers import redis_url
@@ -373,9 +374,9 @@ async def test_cancelled_calls_leave_every_later_answer_its_own_question(
 
 
 async def test_an_outage_gives_our_errors_and_ends_when_the_server_is_back(
-    request: pytest.FixtureRequest,
+    caches: Stack,
 ) -> None:
-    server = urlsplit(await emptied(redis_url(request.getfixturevalue("stack"), DATABASE)))
+    server = urlsplit(await emptied(redis_url(caches, DATABASE)))
     assert server.port
     async with proxied("127.0.0.1", server.port) as proxy:
         url = f"redis://127.0.0.1:{proxy.port}/{DATABASE}"

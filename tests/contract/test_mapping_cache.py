@@ -17,6 +17,7 @@ from datasources.mappings import Edge, ListHead, ListKey, Mapping, PageRequest, 
 from datasources.protocols import Lease, MappingCache, Window
 from datasources.redis import RedisMappingCache
 from datasources.redis.cache import TIME_TO_LIVE_MS
+from deploy.stack import Stack
 from tests.contract import leasing, redis_servers
 from tests.proxy import proxied
 from tests.servers import memcached_url, redis_url
@@ -292,8 +293,8 @@ async def test_no_order_of_readers_and_writers_shows_what_was_overwritten(
     await leasing.follow(steps, [entry(kit.there), entry(kit.here)], lambda: kit.expire([key]))
 
 
-async def test_a_server_that_is_no_redis_is_unavailable(request: pytest.FixtureRequest) -> None:
-    memcached = urlsplit(memcached_url(request.getfixturevalue("stack")))
+async def test_a_server_that_is_no_redis_is_unavailable(caches: Stack) -> None:
+    memcached = urlsplit(memcached_url(caches))
     cache = RedisMappingCache(f"redis://{memcached.netloc}/0", deadline=1.0)
     with pytest.raises(StoreError, match="mapping cache"):
         await cache.heads(fresh())
@@ -340,10 +341,10 @@ async def test_cancelled_calls_leave_every_later_answer_its_own_question(url: st
 
 
 async def test_an_outage_gives_our_errors_and_ends_when_the_server_is_back(
-    request: pytest.FixtureRequest,
+    caches: Stack,
 ) -> None:
     (key,) = fresh()
-    server = urlsplit(redis_url(request.getfixturevalue("stack")))
+    server = urlsplit(redis_url(caches))
     assert server.port
     async with proxied("127.0.0.1", server.port) as proxy:
         url = f"redis://127.0.0.1:{proxy.port}/{DATABASE}"
@@ -376,9 +377,9 @@ async def test_a_server_that_lost_its_scripts_is_taught_them_again(kit: Kit, url
 
 
 async def test_a_call_takes_one_round_trip_for_any_number_of_lists(
-    request: pytest.FixtureRequest,
+    caches: Stack,
 ) -> None:
-    server = urlsplit(redis_url(request.getfixturevalue("stack")))
+    server = urlsplit(redis_url(caches))
     assert server.port
     async with proxied("127.0.0.1", server.port) as proxy:
         cache = RedisMappingCache(f"redis://127.0.0.1:{proxy.port}/{DATABASE}", deadline=PATIENT)

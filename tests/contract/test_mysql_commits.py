@@ -21,9 +21,9 @@ WAITING = (
 
 @pytest.mark.parametrize("how", ["deadline", "cancelled"])
 async def test_a_write_that_no_slave_has_stays_invisible_and_completes_with_the_slave(
-    mysql: Deployment, stack: Stack, how: str
+    mysql: Deployment, databases: Stack, how: str
 ) -> None:
-    master, slave = stack.services["mysql001a"], stack.services["mysql001b"]
+    master, slave = databases.services["mysql001a"], databases.services["mysql001b"]
     assert isinstance(master, MariaDB)
     shards = mysql.open(deadline=1.0 if how == "deadline" else 60.0)
     shard = mysql.shard(0)

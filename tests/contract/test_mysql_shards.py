@@ -32,10 +32,10 @@ async def store(mysql: Deployment) -> AsyncIterator[MySqlShards]:
 
 
 @pytest.fixture
-async def admin(mysql: Deployment, stack: Stack) -> AsyncIterator[Link]:
+async def admin(mysql: Deployment, databases: Stack) -> AsyncIterator[Link]:
     """A separate connection to the first server."""
     url = mysql.topology.servers[mysql.topology.shards[0].master]
-    login = Login.of(url, stack.settings["mysql_user"], stack.settings["mysql_password"])
+    login = Login.of(url, databases.settings["mysql_user"], databases.settings["mysql_password"])
     link = await connect(login, autocommit=True, deadline=60)
     yield link
     link.close()
@@ -166,7 +166,7 @@ async def test_lists_heads_and_edges_are_read_by_ranges_of_their_indexes(
 
 
 async def test_a_slave_refuses_what_is_meant_for_its_master(
-    mysql: Deployment, stack: Stack
+    mysql: Deployment, databases: Stack
 ) -> None:
     first = mysql.topology.shards[0].master
     slave = first[:-1] + "B"

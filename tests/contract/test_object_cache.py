@@ -16,6 +16,7 @@ from datasources.memcached import MemcachedObjectCache
 from datasources.memcached.cache import TIME_TO_LIVE
 from datasources.memory import MemoryObjectCache
 from datasources.protocols import Lease, ObjectCache
+from deploy.stack import Stack
 from tests.contract import leasing
 from tests.proxy import proxied
 from tests.servers import memcached_url, redis_url
@@ -65,8 +66,8 @@ def memcached_kit(host: str, port: int) -> Kit:
 
 
 @pytest.fixture
-def address(request: pytest.FixtureRequest) -> tuple[str, int]:
-    url = urlsplit(memcached_url(request.getfixturevalue("stack")))
+def address(caches: Stack) -> tuple[str, int]:
+    url = urlsplit(memcached_url(caches))
     assert url.hostname
     assert url.port
     return url.hostname, url.port
@@ -256,9 +257,9 @@ async def test_readers_at_the_same_time_as_writers_are_shown_nothing_overwritten
 
 
 async def test_a_server_that_is_no_memcached_is_unavailable(
-    request: pytest.FixtureRequest,
+    caches: Stack,
 ) -> None:
-    redis = urlsplit(redis_url(request.getfixturevalue("stack")))
+    redis = urlsplit(redis_url(caches))
     assert redis.port
     cache = MemcachedObjectCache([("127.0.0.1", redis.port)], deadline=PATIENT)
     with pytest.raises(StoreUnavailable, match="object cache"):

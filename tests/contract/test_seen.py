@@ -47,7 +47,7 @@ async def stores(
         if request.param == "rocksdb":
             yield opened
             return
-        stack, prefix = request.getfixturevalue("stack"), f"seen_{uuid.uuid4().hex[:8]}_"
+        stack, prefix = request.getfixturevalue("clusters"), f"seen_{uuid.uuid4().hex[:8]}_"
         urls, tables = [hbase_primary(stack), hbase_standby(stack)], TABLES_POOLS + TABLES_FEEDS
         sides = Sides(*(hbase(url, deadline=5.0, prefix=prefix) for url in urls))
         for side in sides:

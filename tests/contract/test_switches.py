@@ -14,6 +14,7 @@ from datasources.errors import StoreCorrupt, StoreUnavailable
 from datasources.file import FileSwitches
 from datasources.protocols import Switches
 from datasources.zookeeper import ZooKeeperSwitches
+from deploy.stack import Stack
 from tests.proxy import proxied
 from tests.servers import zookeeper_hosts
 
@@ -33,7 +34,7 @@ async def kit(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[K
         path = tmp_path / "topology.json.switches"
         made = Kit(FileSwitches(path, poll=0.01), FileSwitches(path, poll=0.01))
     else:
-        hosts = zookeeper_hosts(request.getfixturevalue("stack"))
+        hosts = zookeeper_hosts(request.getfixturevalue("databases"))
         node = f"/tests/{uuid.uuid4().hex}/topology.switches"
         made = Kit(ZooKeeperSwitches(hosts, node), ZooKeeperSwitches(hosts, node))
     yield made
@@ -75,9 +76,9 @@ class Overtaken(ZooKeeperSwitches):
 
 
 async def test_a_change_outlasts_many_that_come_before_it(
-    request: pytest.FixtureRequest,
+    databases: Stack,
 ) -> None:
-    hosts = zookeeper_hosts(request.getfixturevalue("stack"))
+    hosts = zookeeper_hosts(databases)
     node = f"/tests/{uuid.uuid4().hex}/topology.switches"
     other = ZooKeeperSwitches(hosts, node)
     overtaken = Overtaken(hosts, node, other, times=20)
@@ -96,8 +97,8 @@ async def test_a_watch_tells_what_is_switched_and_each_difference(kit: Kit) -> N
     await watch.aclose()  # type: ignore[attr-defined]
 
 
-async def test_a_watch_outlives_a_link_that_was_cut(request: pytest.FixtureRequest) -> None:
-    host, port = zookeeper_hosts(request.getfixturevalue("stack")).split(":")
+async def test_a_watch_outlives_a_link_that_was_cut(databases: Stack) -> None:
+    host, port = zookeeper_hosts(databases).split(":")
     node = f"/tests/{uuid.uuid4().hex}"
     near = ZooKeeperSwitches(f"{host}:{port}", node)
     async with proxied(host, int(port)) as proxy:
@@ -122,8 +123,8 @@ async def test_what_is_not_an_object_of_strings_is_corrupt(tmp_path: Path, found
         await FileSwitches(tmp_path / "switches").load()
 
 
-async def test_a_corrupt_node_is_corrupt(request: pytest.FixtureRequest) -> None:
-    hosts, node = zookeeper_hosts(request.getfixturevalue("stack")), f"/tests/{uuid.uuid4().hex}"
+async def test_a_corrupt_node_is_corrupt(databases: Stack) -> None:
+    hosts, node = zookeeper_hosts(databases), f"/tests/{uuid.uuid4().hex}"
 
     def put() -> None:
         client = KazooClient(hosts)

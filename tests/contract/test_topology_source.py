@@ -16,6 +16,7 @@ from datasources.file import FileTopology
 from datasources.protocols import TopologySource
 from datasources.topology import ModShards, ShardRange, Topology
 from datasources.zookeeper import ZooKeeperTopology
+from deploy.stack import Stack
 from tests.proxy import proxied
 from tests.servers import zookeeper_hosts
 
@@ -61,8 +62,8 @@ def zookeeper_kit(hosts: str, path: str) -> Kit:
 
 
 @pytest.fixture
-def hosts(request: pytest.FixtureRequest) -> str:
-    return zookeeper_hosts(request.getfixturevalue("stack"))
+def hosts(databases: Stack) -> str:
+    return zookeeper_hosts(databases)
 
 
 @pytest.fixture(params=["file", "zookeeper"])

@@ -22,8 +22,8 @@ ROWS = [b"%03d" % number for number in range(100)]
 
 
 @pytest.fixture(scope="module")
-def url(stack: Stack) -> str:
-    return hbase_standby(stack)
+def url(clusters: Stack) -> str:
+    return hbase_standby(clusters)
 
 
 @pytest.fixture(scope="module")
@@ -202,9 +202,9 @@ async def test_an_address_where_nobody_listens_is_unavailable(relay: Relay) -> N
 
 
 async def test_a_killed_thrift_server_and_one_that_is_stopped_come_back(
-    stack: Stack, url: str, hbase_table: Table
+    clusters: Stack, url: str, hbase_table: Table
 ) -> None:
-    server = stack.services["hbase-standby-thrift"]
+    server = clusters.services["hbase-standby-thrift"]
     store = hbase(url, deadline=2)
     kit = Kit(store, hbase_table)
     await fill(kit)

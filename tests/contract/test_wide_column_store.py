@@ -38,7 +38,7 @@ def backend(
     if request.param == "rocksdb":
         yield Backend(lambda: RocksWideColumns(tmp_path_factory.mktemp("rocksdb")), None)
         return
-    url = hbase_primary(request.getfixturevalue("stack"))
+    url = hbase_primary(request.getfixturevalue("clusters"))
     yield Backend(lambda: hbase(url), url)
     asyncio.run(drop_tables(url, [TABLE]))
 

@@ -27,10 +27,10 @@ SCHEDULES, VISITS = 200, 30
 
 
 @pytest.fixture(scope="module")
-async def models(stack: Stack) -> AsyncIterator[list[Feeding]]:
+async def models(clusters: Stack) -> AsyncIterator[list[Feeding]]:
     """Models with embedded shards, whose pools and feeds are in HBase."""
     prefix = f"model_{uuid.uuid4().hex[:8]}_"
-    urls, tables = [hbase_primary(stack), hbase_standby(stack)], TABLES_POOLS + TABLES_FEEDS
+    urls, tables = [hbase_primary(clusters), hbase_standby(clusters)], TABLES_POOLS + TABLES_FEEDS
     sides = Sides(*(hbase(url, deadline=10.0, prefix=prefix) for url in urls))
     for side in sides:
         await side.create(tables)
