@@ -4,11 +4,12 @@
 PYTHON ?= python3
 BOOTSTRAP = $(PYTHON) bootstrap.py
 
-.PHONY: help run test drill check bench docs lock dist pythons stack-up stack-down stack-status graphiql web pictures demo
+.PHONY: help run test test-all drill check bench docs lock dist pythons stack-up stack-down stack-status graphiql web pictures demo
 
 help:
 	@echo "make run         start Pinway with demo content on http://127.0.0.1:8000"
 	@echo "make test        run every test, the real servers included (installs them on Debian)"
+	@echo "make test-all    also what takes long: other Pythons, thousands of random cases"
 	@echo "make drill       kill, stop and slow real servers under load (ARGS=--quick: a few minutes)"
 	@echo "make check       formatter, linter, types and unit tests: quick"
 	@echo "make bench       NAME=execution [QUICK=1]: a benchmark beside its peers, see bench/README.md"
@@ -28,6 +29,9 @@ run:
 
 test:
 	@$(BOOTSTRAP) test $(ARGS)
+
+test-all:
+	@$(BOOTSTRAP) exec python -m tests --all $(ARGS)
 
 drill:
 	@$(BOOTSTRAP) exec python -m bench.drills $(ARGS)

@@ -1,91 +1,188 @@
-"""`make test`: the whole suite in two parts, with one summary of both parts on the last line.
+"""`make test`: the whole suite, in lanes that run side by side (tests/lanes.py). `make test-all`
+also runs what takes long, with new random seeds. `make test ARGS="..."` runs pytest itself.
 
-First come the tests that may share the machine, on several workers; then the tests marked `alone`,
-one after the other. `make test ARGS="..."` runs pytest itself.
+A failed test is named when it fails, and its lane's report follows when the lane has ended. The
+last lines name the files that took longest and all failed tests, and count the tests.
 """
 
+import argparse
 import os
+import queue
+import secrets
 import shutil
-import subprocess
+import signal
 import sys
 import tempfile
+import threading
 import time
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
-from xml.etree import ElementTree
 
-from tests.lanes import WORKERS
+from deploy.stack import Stack
+from tests.lane_process import Lane, Outcome, arguments, environment, forget_temporary_bytecode
+from tests.lanes import LANES, LAST, ON_SERVERS
+from tests.scale import ALL, SEED
 
-PARTS = {
-    f"the tests that may share the machine, on {WORKERS} workers": (
-        *("-m", "not alone", "-n", str(WORKERS), "--dist", "loadscope", "--no-loadscope-reorder"),
-    ),
-    "the tests that have the machine to themselves": ("-m", "alone"),
-}
+WORKERS = (os.cpu_count() or 1) + 1  # a lane with real servers mostly waits
+SLOWEST = 30
 NEEDED = 6
 """GB of temporary files that the suite writes, with room to spare."""
-_KINDS = {"failure": "failed", "error": "failed", "skipped": "skipped"}
+INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-def run(options: Iterable[str], report: Path) -> tuple[int, Counter[str], list[str]]:
-    """Run pytest. Returns its exit status, the number of tests by outcome, and the names of the
-    failed tests."""
-    command = (sys.executable, "-m", "pytest", *options, f"--junitxml={report}")
-    status = subprocess.run(command, check=False).returncode
-    if not report.exists():
-        return status or 1, Counter(failed=1), [f"pytest ended with status {status}, without tests"]
-    return (status, *read(report))
+class Suite:
+    """Runs lanes, at most WORKERS at once, and tells what happens in them."""
+
+    def __init__(self, folder: Path, **variables: str) -> None:
+        self._folder, self._variables = folder, variables
+        self._lock = threading.Lock()
+        self._running = set[Lane]()
+        self._stopped = False
+        self.outcomes = dict[str, Outcome]()
+
+    def run(self, names: Iterable[str]) -> None:
+        """Run lanes in this order. Returns when all have ended."""
+        waiting = queue.SimpleQueue[str]()
+        for name in names:
+            waiting.put(name)
+        workers = [
+            threading.Thread(target=self._work, args=[waiting], daemon=True) for _ in range(WORKERS)
+        ]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+
+    def stop(self) -> None:
+        """Interrupt the lanes that run. Returns when all of their processes have ended."""
+        with self._lock:
+            self._stopped = True
+            running = list(self._running)
+        for lane in running:
+            lane.interrupt()
+        for lane in running:
+            lane.end()
+
+    def _work(self, waiting: queue.SimpleQueue[str]) -> None:
+        while (lane := self._next(waiting)) is not None:
+            began = time.monotonic()
+            outcome = lane.follow(lambda failure: say(f"FAILED {failure}"))
+            with self._lock:
+                self._running.discard(lane)
+                if self._stopped:
+                    return
+                self.outcomes[lane.name] = outcome
+            report = lane.output.read_text(errors="replace") if outcome.failed else ""
+            took = f"{time.monotonic() - began:.0f} s, {outcome.processor:.0f} s of processor time"
+            say(f"{report}{lane.name}: {summary(outcome.ended)}; {took}")
+
+    def _next(self, waiting: "queue.SimpleQueue[str]") -> Lane | None:
+        """Start the next lane, if there is one."""
+        with self._lock:
+            if self._stopped:
+                return None
+            try:
+                name = waiting.get_nowait()
+            except queue.Empty:
+                return None
+            output, variables = self._folder / f"{name}.txt", dict(self._variables)
+            if "clusters" in ON_SERVERS.get(name, ()):
+                variables["PINWAY_TEST_STACK"] = str(self._folder / "stack")
+            lane = Lane(name, arguments(name), output, environment(**variables))
+            self._running.add(lane)
+            return lane
 
 
-def read(report: Path) -> tuple[Counter[str], list[str]]:
-    """The number of tests by outcome in a JUnit report, and the names of the failed tests."""
-    ended, failed = Counter[str](), []
-    for case in ElementTree.parse(report).iter("testcase"):
-        kinds = {_KINDS[child.tag] for child in case if child.tag in _KINDS}
-        kind = min(kinds, default="passed")  # a failed test is not a skipped test, too
-        ended[kind] += 1
-        if kind == "failed":
-            failed.append(f"{case.get('classname')}::{case.get('name')}{_reason(case)}")
-    return ended, failed
-
-
-def _reason(case: ElementTree.Element) -> str:
-    """ ": " and the first line of a failed test's message; or an empty text."""
-    said = [child.get("message") for child in case if _KINDS.get(child.tag) == "failed"]
-    line = next((message.splitlines()[0] for message in said if message), "")
-    return f": {line[:200]}" if line else ""
+def say(text: str) -> None:
+    print(text, flush=True)
 
 
 def summary(ended: Counter[str]) -> str:
-    """The last line: "5 passed, 0 failed", with the skipped tests if there are any."""
+    """ "5 passed, 0 failed", with the skipped tests if there are any."""
     kinds = ["passed", "failed", *(["skipped"] if ended["skipped"] else [])]
     return ", ".join(f"{ended[kind]} {kind}" for kind in kinds)
 
 
-def main() -> int:
+def slowest(outcomes: Iterable[Outcome]) -> list[str]:
+    """The files that took longest, with their seconds."""
+    costs = sorted(
+        ((cost, name) for outcome in outcomes for name, cost in outcome.files.items()),
+        key=lambda found: -found[0].seconds,
+    )
+    return [
+        f"{cost.seconds:7.1f} s {cost.processor:7.1f} s of processor time  {name}"
+        for cost, name in costs[:SLOWEST]
+    ]
+
+
+def main(words: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests", description=__doc__)
+    parser.add_argument("--all", action="store_true", help="also what takes long, with new seeds")
+    parser.add_argument("--seed", default=secrets.token_hex(4), help="of the random tests of --all")
+    parser.add_argument("lanes", nargs="*", metavar="lane", help=f"of {', '.join(LANES)}")
+    asked = parser.parse_args(words)
+    if unknown := set(asked.lanes) - LANES.keys():
+        parser.error(f"there is no lane {', '.join(sorted(unknown))}: choose of {', '.join(LANES)}")
     free = shutil.disk_usage(tempfile.gettempdir()).free
     if free < NEEDED * 1e9:
-        print(
+        say(
             f"{tempfile.gettempdir()} has {free / 1e9:.1f} GB free, and the tests need {NEEDED} GB:"
             " delete files there, or name another directory in TMPDIR."
         )
         return 1
-    started, statuses, ended, failed = time.monotonic(), [], Counter[str](), list[str]()
-    with tempfile.TemporaryDirectory() as folder:
-        for number, (title, options) in enumerate(PARTS.items(), 1):
-            print(f"\nPart {number} of {len(PARTS)}: {title}\n", flush=True)
-            status, kinds, names = run(options, Path(folder) / f"{number}.xml")
-            statuses.append(status)
-            ended += kinds
-            failed += names
-    print(f"\nBoth parts took {time.monotonic() - started:.0f} s.")
-    for name in failed:
-        print(f"FAILED {name}")
-    print(summary(ended), flush=True)
-    return max(statuses, key=abs)  # a part killed by a signal has a negative status
+    variables = {ALL: "1", SEED: asked.seed} if asked.all else {}
+    if asked.all:
+        say(f"The random tests have the seed {asked.seed} (`python -m tests --all --seed`).")
+    with tempfile.TemporaryDirectory(prefix="pinway-tests-") as folder:
+        return run(
+            Suite(Path(folder), **variables), asked.lanes or list(LANES), Path(folder) / "stack"
+        )
+
+
+def run(suite: Suite, lanes: list[str], stack: Path) -> int:
+    """Run lanes, and tell how they ended. Returns the exit status."""
+    began, status = time.monotonic(), 0
+    try:
+        suite.run(lane for lane in lanes if lane != LAST)
+        suite.run(lane for lane in lanes if lane == LAST)
+    except KeyboardInterrupt:
+        ignore_interrupts()
+        say("stopped: ending what runs")
+        suite.stop()
+        status = 130
+    finally:
+        if (stack / "stack.json").exists():
+            Stack.open(stack).down()
+        forget_temporary_bytecode()
+    outcomes = list(suite.outcomes.values())
+    ended = sum((outcome.ended for outcome in outcomes), Counter[str]())
+    say("\nThe files that took longest:")
+    for line in slowest(outcomes):
+        say(line)
+    processor = sum(outcome.processor for outcome in outcomes)
+    say(f"\n{time.monotonic() - began:.0f} s, {processor:.0f} s of processor time.")
+    for outcome in outcomes:
+        for failure in outcome.failed:
+            say(f"FAILED {failure}")
+    say(summary(ended))
+    return status or int(ended["failed"] > 0)
+
+
+def heed_interrupts() -> None:
+    """Let Ctrl-C and the like end the suite. A shell that isn't interactive starts its background
+    jobs with SIGINT ignored, and Python and its children would go on ignoring it."""
+    for number in INTERRUPTS:
+        signal.signal(number, signal.default_int_handler)
+
+
+def ignore_interrupts() -> None:
+    """Let nothing interrupt the end of the lanes."""
+    for number in INTERRUPTS:
+        signal.signal(number, signal.SIG_IGN)
 
 
 if __name__ == "__main__":
     os.chdir(Path(__file__).parents[1])
+    heed_interrupts()
     sys.exit(main())

@@ -1,13 +1,10 @@
 """The fixtures that every test may use: the event loop, the real servers, and a gateway with demo
 content."""
 
-import os
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
-from tests import lanes
 from tests.overdue import pytest_pyfunc_call
 from tests.servers import caches, clusters, databases, empty_stack, stack
 from tests.serving import Serving, serving
@@ -21,18 +18,6 @@ __all__ = [
     "pytest_pyfunc_call",
     "stack",
 ]
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """When several workers run the tests, begin with the slow tests."""
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        lanes.sort(items)
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> lanes.Lanes | None:
-    """Decide which tests stay together on one worker."""
-    return lanes.Lanes(config, log) if config.getvalue("dist") == "loadscope" else None
 
 
 @pytest.fixture(scope="session")

@@ -1,68 +1,102 @@
-"""Lanes: the tests that share a worker when several workers run the suite, and the order in which
-lanes begin.
+"""Lanes: the groups of tests that `make test` runs side by side, each in a process of its own.
 
-A file's tests share its fixtures, so they stay on one worker. All tests of the real servers stay on
-one worker, so that the servers start once. The same is true for all tests of pairs of MariaDB
-servers, and for all tests with Node, so that a folder's packages are installed once. Slow files
-come first, so that no worker ends much later than the others.
+A lane's tests share a process, so they share the fixtures of a session: real servers, a gateway
+with demo content, installed Node packages. They run one after the other. Long lanes stand first, so
+that no lane ends much later than the others.
 """
 
-import os
 from pathlib import Path
 
 import pytest
-from xdist.scheduler import LoadScopeScheduling
 
-WORKERS = (os.cpu_count() or 1) + 1  # the worker with the real servers mostly waits
+from tests.servers import PARTS
+
 TESTS = Path(__file__).parent
-ON_SERVERS = (
-    "contract",
-    "drills",
-    "real",
-    "run/test_documented_commands.py",
-    "run/test_workers.py",
-)
-WITH_NODE = ("outside",)
-ON_PAIRS = ("replication",)
-LONG = (
-    *(
-        "outside",
-        "packaging",
-        "faults",
-        "execution/test_differential.py",
-        "importing",
-        "replication",
-    ),
-    *("stack", "execution", "security", "http", "run"),
-)
+LANES: dict[str, tuple[str, ...]] = {
+    "clusters": ("contract", "real", "run/test_documented_commands.py", "run/test_workers.py"),
+    "databases": ("contract", "faults"),
+    "replication": ("replication",),
+    "outside": ("outside",),
+    "embedded": ("contract", "faults", "importing"),
+    "execution": ("execution", "schema"),
+    "http": ("http", "telemetry"),
+    "run": ("run",),
+    "packaging": ("packaging", "stack"),
+    "security": ("security",),
+    "feed_engine": ("unit/feed_engine",),
+    "gateway": ("unit/gateway",),
+    "rest": ("",),
+    "alone": ("drills",),
+}
+"""Each lane, and the folders and files of its tests, relative to `tests`. A
+file belongs to the lane that names it most exactly."""
+LAST = "alone"
+"""The lane of the tests marked `alone`. It begins when all other lanes have ended."""
+ON_SERVERS = {
+    "databases": frozenset({"databases"}),
+    "clusters": frozenset(PARTS),
+    LAST: frozenset(PARTS),
+}
+"""The parts of the real servers that a lane's tests may start."""
+_BACKENDS = {
+    "mysql": "databases",
+    "zookeeper": "databases",
+    "redis": "caches",
+    "memcached": "caches",
+    "hbase": "clusters",
+}
+"""The parameter of a fixture that opens a store → the part of the real servers that it uses."""
 
 
-def lane(path: Path) -> str:
-    """The name of the worker's lane for the tests of a file."""
-    name = path.relative_to(TESTS).as_posix()
-    if name.startswith(WITH_NODE):
-        return "node"
-    if name.startswith(ON_PAIRS):
-        return "pairs"
-    return "servers" if name.startswith(ON_SERVERS) else name
+def files(lane: str) -> list[Path]:
+    """The files that may have tests of a lane."""
+    return [path for path in sorted(TESTS.rglob("test_*.py")) if _may_hold(path, lane)]
 
 
-def rank(path: Path) -> int:
-    """The place of a file's lane in the order, from 0."""
-    name = path.relative_to(TESTS).as_posix()
-    if name.startswith(ON_SERVERS):
-        return 0
-    return next((n for n, start in enumerate(LONG, 1) if name.startswith(start)), len(LONG) + 1)
+def lane_of(item: pytest.Item) -> str:
+    """The lane of a test. Raises UsageError for a test that its lane would not find."""
+    lane = _lane(item)
+    if not _may_hold(item.path, lane):
+        raise pytest.UsageError(
+            f"{item.path} has tests of the lane {lane!r}, which doesn't look there: "
+            "name the file in tests/lanes.py"
+        )
+    return lane
 
 
-def sort(items: list[pytest.Item]) -> None:
-    """Sort the tests by the rank of their file."""
-    items.sort(key=lambda item: rank(item.path))
+def parts_of(item: pytest.Item) -> set[str]:
+    """The parts of the real servers that a test uses."""
+    used = {name for name in getattr(item, "fixturenames", ()) if name in PARTS}
+    parameters = getattr(item, "callspec", None)
+    for value in parameters.params.values() if parameters else ():
+        if isinstance(value, str) and value in _BACKENDS:
+            used.add(_BACKENDS[value])
+    return used
 
 
-class Lanes(LoadScopeScheduling):
-    """Gives each lane to one worker. The groups of xdist 3.8 (`loadgroup`) need an attribute that
-    tests of pytest 9.2 do not have."""
+def _lane(item: pytest.Item) -> str:
+    if item.get_closest_marker("alone"):
+        return LAST
+    parts = parts_of(item)
+    if parts:
+        return "databases" if parts == {"databases"} else "clusters"
+    return _home(item.path)
 
-    def _split_scope(self, nodeid: str) -> str:
-        return lane(TESTS.parent / nodeid.partition("::")[0])
+
+def _home(path: Path) -> str:
+    """The lane of a file's tests that use no real server."""
+    return max((lane for lane in LANES if lane not in ON_SERVERS), key=lambda it: _named(path, it))
+
+
+def _may_hold(path: Path, lane: str) -> bool:
+    return _named(path, lane) >= 0 if lane in ON_SERVERS else _home(path) == lane
+
+
+def _named(path: Path, lane: str) -> int:
+    """How exactly a lane names a file: the length of the name; -1 if it does not name it."""
+    file = path.relative_to(TESTS).as_posix()
+    return max((len(name) for name in LANES[lane] if _is_below(file, name)), default=-1)
+
+
+def _is_below(file: str, name: str) -> bool:
+    return not name or file == name or file.startswith(f"{name}/")

@@ -19,7 +19,7 @@ SECONDS = 240.0
 _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _INDENTED = re.compile(r"^    (.*)$", re.MULTILINE)
 _COMMAND = re.compile(r"^(?:[A-Z_]+=\S+ )*(?:\.venv/bin/|pinway |make |zcat )")
-_DRY = {"test", "bench", "drill", "docs", "check", "lock", "dist"}
+_DRY = {"test", "test-all", "bench", "drill", "docs", "check", "lock", "dist"}
 """Targets of the Makefile that take minutes, or don't end: only printed by make."""
 _SETTINGS = "stack/pinway.toml"
 

@@ -1,31 +1,128 @@
-"""`make test`: one summary of both parts, and no test that belongs to neither part."""
+"""`make test`: lanes that run side by side, what they tell, and no test without a lane."""
 
-import re
+import os
+import signal
 import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 from tests import __main__ as whole
 from tests import lanes
+from tests.lane_process import Cost, Lane, Outcome, environment
+from tests.scale import ALL, SEED, scaled, seed
 
-REPORT = """<testsuites><testsuite>
-<testcase classname="tests.a" name="passes"/>
-<testcase classname="tests.a" name="fails"><failure message="one&#10;two"/></testcase>
-<testcase classname="tests.a" name="errs"><error message="no"/></testcase>
-<testcase classname="tests.a" name="was skipped"><skipped message="no"/></testcase>
-<testcase classname="tests.a" name="fails after a skip"><skipped/><failure/></testcase>
-</testsuite></testsuites>"""
+ROOT = Path(__file__).parents[2]
+TESTS = """
+import os, pytest
+
+def test_passes(): pass
+def test_fails(): assert False, "as it should"
+@pytest.fixture
+def broken(): raise KeyError("gone")
+def test_errs(broken): pass
+@pytest.mark.skip(reason="no")
+def test_is_skipped(): pass
+"""
+INTERRUPTED = """
+import sys
+from pathlib import Path
+from tests import __main__ as whole
+
+whole.arguments = lambda lane: ["-c", "/dev/null", f"{sys.argv[1]}/test_{lane}.py"]
+whole.heed_interrupts()
+suite = whole.Suite(Path(sys.argv[1]))
+sys.exit(whole.run(suite, ["waiting", "failing", "alone"], Path(sys.argv[1]) / "stack"))
+"""
+WAITING = """
+import pytest, subprocess, sys
+
+@pytest.fixture
+def child():
+    process = subprocess.Popen(["sleep", "600"])
+    yield process
+    process.kill()
+    print("child", process.wait())
+
+def test_waits(child, capfd):
+    with capfd.disabled():
+        print("process", child.pid, flush=True)
+    child.wait()
+"""
 
 
-def test_a_report_says_how_many_tests_ended_how_and_which_failed(tmp_path: Path) -> None:
-    report = tmp_path / "report.xml"
-    report.write_text(REPORT)
-    ended, failed = whole.read(report)
-    assert ended == {"passed": 1, "failed": 3, "skipped": 1}
-    assert failed == ["tests.a::fails: one", "tests.a::errs: no", "tests.a::fails after a skip"]
+def lane(tmp_path: Path, text: str) -> tuple[Outcome, list[str], str]:
+    """What a lane of one file came to, the failures that it told at once, and what it printed."""
+    (tmp_path / "test_some.py").write_text(text)
+    arguments = ["-c", "/dev/null", "--rootdir", str(tmp_path), str(tmp_path / "test_some.py")]
+    ran, told = Lane("some", arguments, tmp_path / "output", environment()), list[str]()
+    return ran.follow(told.append), told, (tmp_path / "output").read_text()
+
+
+def test_a_lane_tells_how_many_tests_ended_how_and_which_failed(tmp_path: Path) -> None:
+    outcome, told, printed = lane(tmp_path, TESTS)
+    assert outcome.ended == {"passed": 1, "failed": 2, "skipped": 1}
+    assert outcome.failed == told
+    assert [line.partition("::")[2] for line in told] == [
+        "test_fails: AssertionError: as it should",
+        "test_errs: KeyError: 'gone'",
+    ]
+    assert "as it should" in printed
+    assert list(outcome.files) == ["test_some.py"]
+    assert outcome.processor > outcome.files["test_some.py"].processor > 0
+
+
+def test_a_file_that_can_not_be_collected_is_a_failure(tmp_path: Path) -> None:
+    outcome, _, _ = lane(tmp_path, "import nothing_of_this_name")
+    assert outcome.ended["failed"] > 0
+    assert "nothing_of_this_name" in " ".join(outcome.failed)
+
+
+def test_a_process_that_dies_is_a_failure_that_names_its_test(tmp_path: Path) -> None:
+    outcome, told, _ = lane(tmp_path, "import os\ndef test_dies(): os._exit(7)")
+    assert outcome.ended == {"failed": 1}
+    assert told == ["the lane some ended with status 7, while test_some.py::test_dies ran"]
+
+
+def test_a_lane_without_tests_is_a_failure(tmp_path: Path) -> None:
+    outcome, told, _ = lane(tmp_path, "")
+    assert outcome.ended == {"failed": 1}
+    assert told == ["the lane some ended with status 5"]
+
+
+def test_a_signal_ends_everything_also_in_the_background(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(INTERRUPTED)
+    (tmp_path / "test_waiting.py").write_text(WAITING)
+    (tmp_path / "test_failing.py").write_text("def test_fails(): assert False, 'at once'")
+    process = subprocess.Popen(  # as a shell starts a background job, which ignores SIGINT
+        ["sh", "-c", 'trap "" INT; exec "$0" "$@"', sys.executable, "script.py", str(tmp_path)],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout
+    lines = []
+    for line in process.stdout:
+        lines.append(line)
+        if line.startswith("failing: "):
+            break
+    waiting = tmp_path / "waiting.txt"
+    while not (waiting.exists() and "process " in waiting.read_text()):
+        assert process.poll() is None
+    child = int(waiting.read_text().partition("process ")[2].split()[0])
+    process.send_signal(signal.SIGINT)
+    rest, _ = process.communicate()
+    assert process.returncode == 130, rest
+    assert [line for line in lines if line.startswith("FAILED ")]
+    assert rest.splitlines()[0] == "stopped: ending what runs"
+    assert rest.splitlines()[-1] == "0 passed, 1 failed"
+    with pytest.raises(ProcessLookupError):
+        os.kill(child, 0)
 
 
 def test_the_last_line_counts_passed_and_failed_tests() -> None:
@@ -33,69 +130,95 @@ def test_the_last_line_counts_passed_and_failed_tests() -> None:
     assert whole.summary(Counter(passed=5, failed=1, skipped=2)) == "5 passed, 1 failed, 2 skipped"
 
 
-def test_a_part_that_ends_without_a_report_is_a_failure(tmp_path: Path) -> None:
-    status, ended, failed = whole.run(["--no-such-option"], tmp_path / "report.xml")
-    assert status != 0
-    assert ended == {"failed": 1}
-    assert failed == [f"pytest ended with status {status}, without tests"]
+def test_the_files_that_took_longest_are_told_the_slowest_first() -> None:
+    many = {f"file_{n}": Cost(seconds=n, processor=1.0) for n in range(40)}
+    told = whole.slowest([Outcome(files=many), Outcome(files={"slow": Cost(99.0, 2.0)})])
+    assert [line.split()[-1] for line in told][:3] == ["slow", "file_39", "file_38"]
+    assert len(told) == 30
 
 
-@pytest.mark.parametrize(("failing", "status"), [(1, 1), (2, 3), (None, 0)])
-def test_all_parts_run_and_a_failure_in_any_is_the_exit_status(
+@pytest.mark.parametrize("failing", ["http", "alone", None])
+def test_all_lanes_run_alone_comes_last_and_a_failure_in_any_is_the_exit_status(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-    failing: int | None,
-    status: int,
+    tmp_path: Path,
+    failing: str | None,
 ) -> None:
-    parts = []
+    ran = []
 
-    def run(options: object, report: Path) -> tuple[int, Counter[str], list[str]]:
-        parts.append(options)
-        if len(parts) == failing:
-            return status, Counter(passed=1, failed=1), ["a::b"]
-        return 0, Counter(passed=2), []
+    class Done:
+        def __init__(self, name: str, arguments: Any, output: Path, environment: Any) -> None:
+            ran.append(name)
+            self.name, self.output = name, output
+            output.write_text("the report\n")
 
-    monkeypatch.setattr(whole, "run", run)
-    assert whole.main() == status
-    assert len(parts) == 2
-    last = "3 passed, 1 failed" if failing else "4 passed, 0 failed"
-    assert capsys.readouterr().out.splitlines()[-1] == last
+        def follow(self, failed: Any) -> Outcome:
+            if self.name != failing:
+                return Outcome(Counter(passed=2))
+            failed("a::b: no")
+            return Outcome(Counter(passed=1, failed=1), ["a::b: no"])
+
+    monkeypatch.setattr(whole, "Lane", Done)
+    assert whole.main([]) == (1 if failing else 0)
+    assert sorted(ran) == sorted(lanes.LANES)
+    assert ran[-1] == lanes.LAST
+    told = capsys.readouterr().out.splitlines()
+    assert told.count("FAILED a::b: no") == (2 if failing else 0)
+    passed = 2 * len(ran) - (1 if failing else 0)
+    assert told[-1] == f"{passed} passed, {1 if failing else 0} failed"
 
 
-def test_the_tests_of_the_real_servers_share_a_lane_and_begin_first() -> None:
-    servers = [lanes.TESTS / "contract/test_eras.py", lanes.TESTS / "run/test_workers.py"]
-    assert {(lanes.lane(path), lanes.rank(path)) for path in servers} == {("servers", 0)}
-    assert lanes.lane(lanes.TESTS / "outside/test_urql.py") == "node"
-    assert lanes.lane(lanes.TESTS / "unit/test_words.py") == "unit/test_words.py"
-    assert lanes.rank(lanes.TESTS / "unit/test_words.py") == len(lanes.LONG) + 1
-    assert all(
-        (lanes.TESTS / name).exists() for name in (*lanes.ON_SERVERS, *lanes.WITH_NODE, *lanes.LONG)
+def item(path: str, *fixtures: str, marks: tuple[str, ...] = (), **params: Any) -> pytest.Item:
+    """A test that asks for these fixtures, with these parameters."""
+    made = SimpleNamespace(
+        path=lanes.TESTS / path,
+        fixturenames=fixtures,
+        callspec=SimpleNamespace(params=params),
+        get_closest_marker=lambda name: name if name in marks else None,
     )
+    return cast(pytest.Item, made)
 
 
-def test_one_worker_runs_all_tests_of_a_lane() -> None:
-    files = ("tests/unit/test_packages.py", "tests/schema", "tests/unit/schema/test_fields.py")
-    command = (sys.executable, "-m", "pytest", "-v", "-n", "2", "--dist", "loadscope", *files)
-    told = subprocess.run(command, cwd=lanes.TESTS.parent, capture_output=True, text=True).stdout
-    ran = re.findall(r"\[(gw\d)\].* PASSED (tests/[\w/.]+)::", told)
-    assert {worker for worker, _ in ran} == {"gw0", "gw1"}
-    assert len({lane for _, lane in ran}) == len(set(ran)) == 3
+@pytest.mark.parametrize(
+    ("test", "expected"),
+    [
+        (item("contract/test_eras.py", "deployment", deployment="sqlite"), "embedded"),
+        (item("contract/test_eras.py", "deployment", deployment="mysql"), "databases"),
+        (item("contract/test_switches.py", "databases"), "databases"),
+        (item("contract/test_job_queue.py", server="redis"), "clusters"),
+        (item("contract/test_seen.py", stores="hbase"), "clusters"),
+        (item("real/test_round_trips.py", "databases", "caches", "clusters"), "clusters"),
+        (item("run/test_run.py", number=3), "run"),
+        (item("drills/test_drills.py", "clusters", marks=("alone",)), "alone"),
+    ],
+)
+def test_a_test_is_in_the_lane_that_has_its_servers(test: pytest.Item, expected: str) -> None:
+    assert lanes.lane_of(test) == expected
 
 
-def test_every_file_that_asks_for_the_servers_is_in_their_lane() -> None:
-    signs = ("stack: " + "Stack", "getfixturevalue(" + '"stack")')
-    asking = {
-        path.relative_to(lanes.TESTS).as_posix()
-        for path in lanes.TESTS.rglob("test_*.py")
-        if any(sign in path.read_text() for sign in signs)
-    }
-    assert asking
-    assert {name for name in asking if lanes.lane(lanes.TESTS / name) != "servers"} == set()
+def test_a_test_that_its_lane_would_not_find_is_refused() -> None:
+    for lost in (item("http/test_cost.py", "clusters"), item("http/a.py", marks=("alone",))):
+        with pytest.raises(pytest.UsageError, match=r"tests/lanes\.py"):
+            lanes.lane_of(lost)
+
+
+def test_each_file_is_in_one_lane_and_each_name_of_a_lane_exists() -> None:
+    own = [path for lane in lanes.LANES.keys() - lanes.ON_SERVERS for path in lanes.files(lane)]
+    assert sorted(own) == sorted(lanes.TESTS.rglob("test_*.py"))
+    assert all((lanes.TESTS / name).exists() for names in lanes.LANES.values() for name in names)
 
 
 def test_a_full_disk_is_told_before_the_first_test(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(whole, "NEEDED", 10**9)
-    assert whole.main() == 1
+    assert whole.main([]) == 1
     assert "GB free, and the tests need 1000000000 GB" in capsys.readouterr().out
+
+
+def test_everything_runs_more_cases_with_another_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(ALL, raising=False)
+    assert (scaled(2, 9), seed("some")) == (2, "some")
+    monkeypatch.setenv(ALL, "1")
+    monkeypatch.setenv(SEED, "abc")
+    assert (scaled(2, 9), seed("some")) == (9, "abc-some")

@@ -1,0 +1,24 @@
+"""How much of the random and of the long tests runs: a fair share in `make test`, with fixed seeds,
+and all of it in `make test-all`, with a new seed that is printed."""
+
+import os
+from typing import TypeVar
+
+ALL, SEED = "PINWAY_TEST_ALL", "PINWAY_TEST_SEED"
+"""Variables that `make test-all` sets for its tests."""
+T = TypeVar("T")
+
+
+def runs_all() -> bool:
+    """Whether this is a run of everything."""
+    return os.environ.get(ALL) == "1"
+
+
+def scaled(share: T, everything: T) -> T:
+    """The number (of cases, or other) that this run takes."""
+    return everything if runs_all() else share
+
+
+def seed(fixed: str) -> str:
+    """A seed by its name: the same in each `make test`, another one in each `make test-all`."""
+    return f"{os.environ[SEED]}-{fixed}" if runs_all() and SEED in os.environ else fixed
