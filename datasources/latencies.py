@@ -22,3 +22,8 @@ class Latencies:
     def add(self, seconds: float) -> None:
         self.counts[bisect_left(self.bounds, seconds)] += 1
         self.seconds += seconds
+
+    def include(self, other: "Latencies") -> None:
+        """Add the durations of `other`, which has the same bounds."""
+        self.counts = [one + two for one, two in zip(self.counts, other.counts, strict=True)]
+        self.seconds += other.seconds

@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import math
+import random
 
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
@@ -13,7 +14,8 @@ from datasources.protocols import Backlog, Lane, Sides
 from feed_engine.feeds.counts import FeedCounts
 from feed_engine.speculation import Race
 from gateway.metrics import FeedCollector, FeedRowCollector
-from gateway.served import ANONYMOUS, FURTHER, MOST_NAMES, Served
+from gateway.served import ANONYMOUS, FURTHER, MOST_NAMES, NAME, Served
+from gateway.telemetry.frequent import CANDIDATES, Frequent
 from gateway.telemetry.process import LOOK_SECONDS, ProcessHealth
 from gateway.telemetry.state import State, StateCollector
 from gateway.telemetry.statusz import content
@@ -108,17 +110,58 @@ def test_the_loop_is_watched_inside_the_block_alone() -> None:
     assert samples(health)[("pinway_event_loop_lag_seconds_count",)] >= 1
 
 
-def test_the_names_of_operations_are_bounded() -> None:
+def test_operations_without_a_name_and_with_a_long_name_are_counted_together() -> None:
     served = Served()
-    for number in range(MOST_NAMES + 50):
-        served.ran("query", f"Q{number}", 0.001)
-    served.ran("query", "Q1", 0.001)
     served.ran("mutation", None, 0.001)
-    assert len(served.operations) == MOST_NAMES + 2
-    assert sum(served.operations["query", "Q1"].counts) == 2
-    assert sum(served.operations["query", FURTHER].counts) == 50
-    assert ("mutation", ANONYMOUS) not in served.operations
-    assert sum(served.operations["mutation", FURTHER].counts) == 1
+    served.ran("query", "", 0.001)
+    for number in range(3):
+        served.ran("query", f"Q{number}" + "x" * NAME, 0.001)
+    served.ran("query", "x" * NAME, 0.001)
+    assert {key: sum(each.counts) for key, each in served.operations.items()} == {
+        ("mutation", ANONYMOUS): 1,
+        ("query", ANONYMOUS): 1,
+        ("query", FURTHER): 3,
+        ("query", "x" * NAME): 1,
+    }
+
+
+def test_the_first_names_do_not_keep_the_most_frequent_names_out() -> None:
+    served = Served()
+    for number in range(40 * MOST_NAMES):
+        served.ran("query", f"Attack{number % (2 * MOST_NAMES)}", 0.001)
+    for number in range(200 * MOST_NAMES):
+        served.ran("query", f"Client{number % 20}", 0.001)
+    assert {("query", f"Client{number}") for number in range(20)} <= served.operations.keys()
+    assert len(served.operations) <= MOST_NAMES + 3
+
+
+def test_a_flood_of_new_names_does_not_displace_a_name_that_is_kept() -> None:
+    served = Served()
+    for _ in range(5):
+        served.ran("query", "Client", 0.001)
+    for number in range(50_000):
+        served.ran("query", f"Attack{number}", 0.001)
+        if number % 5_000 == 0:
+            served.ran("query", "Client", 0.001)
+    assert sum(served.operations["query", "Client"].counts) == 15
+
+
+def test_the_time_of_all_names_only_grows() -> None:
+    served, names = Served(), random.Random(5)
+    for number in range(20_000):
+        served.ran("query", f"Q{int(names.expovariate(0.01))}", 0.5)
+        if number % 1_000 == 0:
+            assert sum(sum(each.counts) for each in served.operations.values()) == number + 1
+    assert sum(each.seconds for each in served.operations.values()) == 10_000.0
+
+
+def test_the_names_that_may_be_kept_later_are_bounded() -> None:
+    frequent: Frequent[str] = Frequent(10, lambda name: None)
+    for number in range(10_000):
+        frequent.add(f"{number}")
+        frequent.add(f"{number % 1_000}")
+        assert len(frequent) <= 10
+        assert frequent.candidates <= CANDIDATES * 10 + 1
 
 
 def test_the_status_page_sums_workers_and_shows_the_slowest() -> None:
