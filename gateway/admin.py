@@ -10,7 +10,7 @@ import os
 from collections.abc import Awaitable, Callable, Mapping
 from ipaddress import ip_address
 
-from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client import CollectorRegistry
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -20,9 +20,10 @@ from starlette.types import ASGIApp
 from datasources.protocols import Stores
 from gateway.files import Files, SentFromMemory
 from gateway.health import readiness
-from gateway.metrics import exposition, of_workers
+from gateway.metrics import exposition
 from gateway.serving.siblings import Siblings
 from gateway.telemetry import statusz
+from gateway.telemetry.exposition import of_workers, written
 from gateway.telemetry.state import Watch
 
 Answering = Callable[[Request], Awaitable[Response]]
@@ -132,14 +133,14 @@ class Admin:
 
     async def _of_all(self) -> bytes:
         """The metrics of all workers."""
-        text = self.metrics()
+        text = await self.metrics()
         if self._siblings is not None:
-            text = of_workers(await self._siblings.metrics(text))
+            text = await of_workers(await self._siblings.metrics(text))
         return text
 
-    def metrics(self) -> bytes:
+    async def metrics(self) -> bytes:
         """This process's metrics, in Prometheus' text format."""
-        return generate_latest(self._registry)
+        return await written(self._registry.collect())
 
 
 def _readiness(ready: bool, faults: Mapping[str, object] | None = None) -> Response:

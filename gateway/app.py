@@ -1,6 +1,6 @@
 """The ASGI application, which connects all parts."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -55,7 +55,7 @@ class Site:
 
     public: ASGIApp
     admin: ASGIApp
-    metrics: Callable[[], bytes]
+    metrics: Callable[[], Awaitable[bytes]]
     """This process's metrics, in Prometheus' text format."""
 
 

@@ -5,14 +5,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from math import isfinite
 
-from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry
 from prometheus_client.core import (
     CounterMetricFamily,
     GaugeMetricFamily,
     HistogramMetricFamily,
     Metric,
 )
-from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.registry import Collector
 from starlette.responses import Response
 
@@ -21,7 +20,7 @@ from feed_engine.speculation import Race, Stats
 from gateway import metric_help
 from gateway.cost.refusals import Refusals
 from gateway.execution.executor import Executor
-from gateway.served import ANONYMOUS, FURTHER, MOST_NAMES, Served
+from gateway.served import ANONYMOUS, FURTHER, MOST_NAMES, NAME, Served
 from gateway.serving.connections import Connections
 from gateway.telemetry import histograms
 from gateway.telemetry.process import register_process
@@ -41,38 +40,6 @@ def new_registry(*collectors: Collector) -> CollectorRegistry:
 def exposition(text: bytes) -> Response:
     """A response with metrics in Prometheus' text format."""
     return Response(text, headers={"content-type": CONTENT_TYPE_LATEST})
-
-
-def of_workers(texts: Mapping[int, bytes | None]) -> bytes:
-    """The metrics of several workers as one text: each sample has the label `worker`. `texts` has
-    each worker's metrics by the worker's number, or None if the worker did not answer: then
-    `pinway_worker_up{worker}` is 0."""
-    registry = CollectorRegistry()
-    registry.register(_Workers(texts))
-    return generate_latest(registry)
-
-
-class _Workers(Collector):
-    def __init__(self, texts: Mapping[int, bytes | None]) -> None:
-        self._texts = texts
-
-    def collect(self) -> Iterable[Metric]:
-        up = GaugeMetricFamily(
-            "pinway_worker_up", "Whether the worker answered within a second.", labels=["worker"]
-        )
-        families: dict[str, Metric] = {}
-        for number, text in sorted(self._texts.items()):
-            up.add_metric([str(number)], text is not None)
-            for family in text_string_to_metric_families((text or b"").decode()):
-                merged = families.setdefault(
-                    family.name, Metric(family.name, family.documentation, family.type)
-                )
-                merged.samples += [
-                    sample._replace(labels={**sample.labels, "worker": str(number)})
-                    for sample in family.samples
-                ]
-        yield up
-        yield from families.values()
 
 
 class FeedCollector(Collector):
@@ -225,8 +192,8 @@ class HttpCollector(Collector):
         operations = HistogramMetricFamily(
             "pinway_operation_duration_seconds",
             "Seconds of the operations that ran, by type and name. The name is the client's: the "
-            f"first {MOST_NAMES} names are counted by themselves, all others as {FURTHER}, and "
-            f"operations without a name as {ANONYMOUS}.",
+            f"{MOST_NAMES} most frequent names of at most {NAME} characters are counted by "
+            f"themselves, all others as {FURTHER}, and operations without a name as {ANONYMOUS}.",
             labels=["type", "operation"],
         )
         for (type_, name), latencies in sorted(self._served.operations.items()):

@@ -7,7 +7,7 @@ there.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
@@ -25,11 +25,11 @@ class Siblings:
         self._patience = patience
 
     @asynccontextmanager
-    async def telling(self, metrics: Callable[[], bytes]) -> AsyncIterator[None]:
+    async def telling(self, metrics: Callable[[], Awaitable[bytes]]) -> AsyncIterator[None]:
         """Send this worker's metrics to other workers while the context is open."""
 
         async def tell(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            writer.write(metrics())
+            writer.write(await metrics())
             with suppress(OSError):
                 await writer.drain()
             writer.close()

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from datasources.protocols import Backlog, Lane, Stores
 from datasources.waits import answer_in_time
 from gateway.health import WELL, readiness
+from gateway.telemetry.exposition import written
 
 KEPT_SECONDS = 2.0
 """Seconds for which a state is kept."""
@@ -49,9 +49,7 @@ class Watch:
 
     async def metrics(self) -> bytes:
         """The state in Prometheus' text format."""
-        registry = CollectorRegistry()
-        registry.register(StateCollector(await self.state()))
-        return generate_latest(registry)
+        return await written(StateCollector(await self.state()).collect())
 
     async def _ask(self) -> State:
         stores = self._stores

@@ -6,7 +6,8 @@ import os
 import re
 import socket
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 import httpx
@@ -15,11 +16,11 @@ import pytest
 from gateway import admin
 from gateway.app import Site, create_site
 from gateway.installing import install
-from gateway.metrics import of_workers
 from gateway.runtime import running
 from gateway.serving.process import serve
 from gateway.serving.siblings import Siblings
 from gateway.settings import Settings, read_settings
+from gateway.telemetry.exposition import of_workers
 
 pytestmark = pytest.mark.anyio
 SIGN_UP = 'mutation { signUp(input: {username: "ann"}) { user { id } } }'
@@ -145,20 +146,23 @@ async def test_a_process_answers_operators_while_it_serves(tmp_path: Path) -> No
 
 async def test_any_worker_tells_the_metrics_of_all(tmp_path: Path) -> None:
     def counted(value: int) -> bytes:
-        sample = f'pinway_things_total{{kind="a"}} {value}'
+        sample = f'pinway_things_total{{kind="a"}} {value}.0'
         return f"# TYPE pinway_things_total counter\n{sample}\n".encode()
 
+    def telling(one: Siblings, value: int) -> AbstractAsyncContextManager[None]:
+        return one.telling(partial(asyncio.sleep, 0, counted(value)))
+
     one, two, three = (Siblings(tmp_path, number, 3, patience=math.inf) for number in (1, 2, 3))
-    async with one.telling(lambda: counted(1)), two.telling(lambda: counted(2)):
+    async with telling(one, 1), telling(two, 2):
         for worker, own in ((one, counted(1)), (two, counted(2))):
-            text = of_workers(await worker.metrics(own)).decode()
+            text = (await of_workers(await worker.metrics(own))).decode()
             assert 'pinway_things_total{kind="a",worker="1"} 1.0' in text
             assert 'pinway_things_total{kind="a",worker="2"} 2.0' in text
             assert text.count("# TYPE pinway_things_total counter") == 1
             ups = [line for line in text.splitlines() if line.startswith("pinway_worker_up")]
             assert [line.rpartition(" ")[2] for line in ups] == ["1.0", "1.0", "0.0"]
-        async with three.telling(lambda: counted(3)):
-            text = of_workers(await one.metrics(counted(1))).decode()
+        async with telling(three, 3):
+            text = (await of_workers(await one.metrics(counted(1)))).decode()
             assert 'pinway_things_total{kind="a",worker="3"} 3.0' in text
 
 
@@ -166,8 +170,8 @@ async def test_everything_that_is_exposed_survives_the_merge(tmp_path: Path) -> 
     async with site(tmp_path) as found:
         async with client(found.public) as local:
             await local.post("/graphql", json={"query": SIGN_UP})
-        own = found.metrics().decode()
-        merged = of_workers({1: own.encode()}).decode()
+        own = (await found.metrics()).decode()
+        merged = (await of_workers({1: own.encode()})).decode()
     samples = [line for line in own.splitlines() if not line.startswith("#")]
     kept = [line for line in merged.splitlines() if not line.startswith("#")]
     assert len(kept) == len(samples) + 1  # pinway_worker_up

@@ -20,10 +20,11 @@ import deploy
 from bench.drills.faults import DRILLS
 from gateway.app import create_site
 from gateway.installing import install
-from gateway.metrics import ConnectionCollector, of_workers
+from gateway.metrics import ConnectionCollector
 from gateway.runtime import running
 from gateway.serving.connections import Connections
 from gateway.settings import Settings
+from gateway.telemetry.exposition import of_workers
 from gateway.telemetry.process import ProcessHealth
 from gateway.telemetry.state import Watch
 from tests.http.test_admin import SIGN_UP, client
@@ -50,7 +51,7 @@ async def exposed() -> str:
             async with client(site.public) as c:
                 await c.post("/graphql", json={"query": SIGN_UP})
                 await c.post("/graphql", json={"query": "{ homeFeed(first: 1) { visitId } } "})
-            of_all = of_workers({1: site.metrics(), 2: None})
+            of_all = await of_workers({1: await site.metrics(), 2: None})
             return (of_all + await Watch(runtime.stores).metrics()).decode()
 
 

@@ -16,8 +16,8 @@ from gateway.cli import main
 from gateway.cli.feed import lines
 from gateway.embedded import topology_url
 from gateway.feed_routes import follow_routes
-from gateway.metrics import of_workers
 from gateway.settings import read_settings
+from gateway.telemetry.exposition import of_workers
 from tests.gateways import Gateway, embedded_gateway
 
 FOLLOWING = "{ followingFeed { health { store } edges { cursor } } }"
@@ -106,7 +106,8 @@ async def test_status_tells_of_all_workers(gateway: Gateway, tmp_path: Path) -> 
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app)) as client:
         text = (await client.get("http://pinway.test/metrics")).text
     doubted = text.replace('trust_ratio{store="feeds"} 1.0', 'trust_ratio{store="feeds"} 0.25')
-    told = lines(of_workers({1: text.encode(), 2: doubted.encode(), 3: None}).decode())
+    of_all = await of_workers({1: text.encode(), 2: doubted.encode(), 3: None})
+    told = lines(of_all.decode())
     assert "feeds: 6 calls, 0 failed; answered by the primary 6, by the standby 0" in told
     assert "  trust in the primary 25%, outages 0, returns 0" in told
     assert "  trust in the primary 100%, outages 0, returns 0" in told
