@@ -13,6 +13,7 @@ complete request sets no timer.
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -43,6 +44,13 @@ _FRAMING = 8
 SMALL_CHUNKS, SMALL_BYTES = 1_000, 64
 """A body may come in SMALL_CHUNKS chunks of any size. In a body with more chunks, the average chunk
 must have SMALL_BYTES bytes."""
+
+_HOST = re.compile(
+    rb"(?:[\w.~!$&'()*+,;=%-]{0,255}|\[[0-9a-fA-F:.]{2,45}\]|\[v[0-9a-fA-F]+\.[\w.~!$&'()*+,;=:-]+\])"
+    rb"(?::[0-9]{0,5})?",
+    re.ASCII,
+)
+"""A valid Host: a name or an address, and perhaps a port (RFC 9110, section 7.2)."""
 
 _HOP = (b"connection", b"upgrade", b"http2-settings")
 """Headers that ask for an upgrade."""
@@ -300,6 +308,7 @@ class Protocol(HttpToolsProtocol):
             sum([len(name) + len(value) + 4 for name, value in self.headers]) > bounds.header_bytes
         ):
             raise self._too_long()
+        self._check_host()
         self._reads, self._deadline = BODY, None
         self._chunks = self._size = 0
         if (
@@ -319,6 +328,18 @@ class Protocol(HttpToolsProtocol):
                     self._fields, self._body = fields, []
                     return
         self._begin_cycle()
+
+    def _check_host(self) -> None:
+        """Raises Refusal unless the request names one valid host (RFC 9112, section 3.2). In a
+        chain of servers, each could take another host for the request's."""
+        hosts = [value for name, value in self.headers if name == b"host"]
+        if len(hosts) == 1:
+            if _HOST.fullmatch(hosts[0]) is None:
+                raise Refusal(400, "the Host header must be a name or an address, and a port")
+        elif hosts:
+            raise Refusal(400, f"send one Host header, not {len(hosts)}")
+        elif self.parser.get_http_version() != "1.0":
+            raise Refusal(400, "the Host header is missing")
 
     def _begin_cycle(self) -> None:
         url, headers = self.url, self.headers

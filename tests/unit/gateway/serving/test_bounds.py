@@ -435,7 +435,7 @@ async def test_bytes_of_bodies_are_bounded_in_all_and_for_each_client() -> None:
         """Send `size` bytes of a larger body. Returns whether the client may continue."""
         protocol, transport = connect(server, clock, peer)
         opened.append(protocol)
-        protocol.data_received(b"POST /steps HTTP/1.1\r\ncontent-length: 99999\r\n\r\n")
+        protocol.data_received(b"POST /steps HTTP/1.1\r\nhost: a\r\ncontent-length: 99999\r\n\r\n")
         protocol.data_received(b"x" * size)
         return not transport.ended
 
