@@ -9,11 +9,12 @@ import logging
 import sys
 from collections.abc import Callable
 from contextvars import ContextVar
+from io import StringIO
 from typing import Any, Protocol, TextIO
 
 import orjson
 import structlog
-from structlog.types import EventDict, Processor
+from structlog.types import EventDict, ExcInfo, Processor
 
 from gateway.settings import Settings
 
@@ -23,6 +24,11 @@ request_id: ContextVar[str] = ContextVar("pinway_request_id", default="")
 Say = Callable[..., Any]
 _QUIET = ("streaq",)
 """Drivers of which only warnings are logged; stores log their other messages as errors."""
+MOST = 2_000
+"""Characters of a line's message, and of each of its other texts: an error's message may have a
+client's text."""
+MOST_OF_ERROR = 20_000
+"""Characters of an exception with its stack."""
 _SILENT = ("opentelemetry",)
 """Libraries that log each failed call of an outage; Pinway logs an outage once."""
 
@@ -99,18 +105,42 @@ def _add_request(_: Any, __: str, event: EventDict) -> EventDict:
     return event
 
 
+def _shorten(_: Any, __: str, event: EventDict) -> EventDict:
+    """Bound the length of each text in the line."""
+    for name, value in event.items():
+        if isinstance(value, str):
+            event[name] = cut(value, MOST_OF_ERROR if name == "exception" else MOST)
+    return event
+
+
+def cut(text: str, most: int) -> str:
+    """The text without its middle, if it is too long: an exception's end says what happened."""
+    if len(text) <= most:
+        return text
+    half = most // 2
+    return f"{text[:half]} [... {len(text) - 2 * half} characters ...] {text[-half:]}"
+
+
+def _write_stack(to: TextIO, error: ExcInfo) -> None:
+    whole = StringIO()
+    structlog.dev.plain_traceback(whole, error)
+    to.write(cut(whole.getvalue(), MOST_OF_ERROR))
+
+
 def _renderers(log_format: str, to: TextIO) -> list[Processor]:
     if log_format == "json":
         return [
             structlog.processors.format_exc_info,
+            _shorten,
             structlog.processors.JSONRenderer(serializer=_dumps),
         ]
     return [
+        _shorten,
         structlog.dev.ConsoleRenderer(
             colors=to.isatty(),
             pad_event_to=0,
-            exception_formatter=structlog.dev.plain_traceback,
-        )
+            exception_formatter=_write_stack,
+        ),
     ]
 
 

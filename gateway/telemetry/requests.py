@@ -17,22 +17,31 @@ from datasources.recording import (
 )
 from gateway.execution.executor import Result
 from gateway.requests import Headers
+from gateway.served import shortened
 from gateway.telemetry.extension import described
 from gateway.telemetry.logs import Lines, request_id
 from gateway.telemetry.tracing import Tracer
+from gateway.telemetry.volume import Volume
 
 SLOWEST = 10
 """Kinds of calls in the log line of a slow operation."""
+CODES = 10
+"""Codes of errors in a log line."""
+MOST_STATE = 512
+"""The characters of the longest `tracestate` that is passed on. W3C's Trace Context asks for 512; a
+client may send 30,000, and each span of the request would have them."""
 _ID = re.compile(rb"[\w.:@/+=-]{1,128}", re.ASCII)
 
 
 class Observed:
-    """One request while it is answered."""
+    """One request while it is answered. `address` is its client's, as it is charged; empty if the
+    request comes from a proxy that doesn't name its client."""
 
-    __slots__ = ("id", "place", "recording", "viewer_id", "wants_trace")
+    __slots__ = ("address", "id", "place", "recording", "viewer_id", "wants_trace")
 
     def __init__(self, id: str) -> None:
         self.id = id
+        self.address = ""
         self.place: TraceContext | None = None
         self.recording: Recording | None = None
         self.viewer_id: int | None = None
@@ -49,11 +58,13 @@ class Requests:
         slow_seconds: float = 0.0,
         tracer: Tracer | None = None,
         may_show: bool = False,
+        volume: Volume | None = None,
     ) -> None:
         """`lines` gets a line for each request, and another for each request that took longer than
-        `slow_seconds` (0: none). `may_show`: clients may request `extensions.trace`."""
+        `slow_seconds` (0: none). `may_show`: clients may request `extensions.trace`. `volume`
+        bounds the lines of one address."""
         self._lines, self._slow, self._tracer = lines, slow_seconds, tracer
-        self._may_show = may_show
+        self._may_show, self._volume = may_show, volume or Volume()
         self._start, self._numbers = secrets.token_hex(4), count(1)
 
     def begin(self, headers: Headers) -> Observed:
@@ -112,20 +123,27 @@ class Requests:
     def _tell(
         self, lines: Lines, request: Observed, result: Result, status: int, seconds: float
     ) -> None:
+        if left_out := self._volume.next_second():
+            lines.warning("lines of requests were left out", **left_out._asdict())
+        is_slow = 0 < self._slow <= seconds and request.recording is not None
+        may = self._volume.may(request.address)
+        if not may and not is_slow:
+            return
         fields: dict[str, Any] = {"ms": round(seconds * 1000, 2), "status": status}
         operation = result.operation
         if operation is not None:
             fields["type"] = operation.type.value
             if operation.name:
-                fields["operation"] = operation.name
+                fields["operation"] = shortened(operation.name)
         if request.viewer_id is not None:
             fields["viewer"] = str(request.viewer_id)
         if result.codes:
-            fields["errors"] = dict(Counter(result.codes))
+            fields["errors"] = dict(Counter(result.codes).most_common(CODES))
         if request.place is not None:
             fields["trace_id"] = request.place.trace_id
-        lines.info("request", **fields)
-        if 0 < self._slow <= seconds and request.recording is not None:
+        if may:
+            lines.info("request", **fields)
+        if is_slow and request.recording is not None:
             lines.warning("slow operation", **fields, calls=slowest(request.recording))
 
 
@@ -150,7 +168,7 @@ def _came_from(headers: Headers) -> TraceContext | None:
     if found is None:
         return None
     state = headers.get(b"tracestate", b"").decode("latin-1")
-    return parse_traceparent(found.decode("latin-1"), state)
+    return parse_traceparent(found.decode("latin-1"), state if len(state) <= MOST_STATE else "")
 
 
 def _as_span(request: Observed, result: Result, status: int) -> tuple[str, Mapping[str, str | int]]:
@@ -165,8 +183,8 @@ def _as_span(request: Observed, result: Result, status: int) -> tuple[str, Mappi
         name = operation.type.value
         attributes["graphql.operation.type"] = operation.type.value
         if operation.name:
-            name += f" {operation.name}"
-            attributes["graphql.operation.name"] = operation.name
+            name += f" {shortened(operation.name)}"
+            attributes["graphql.operation.name"] = shortened(operation.name)
     if request.viewer_id is not None:
         attributes["enduser.id"] = str(request.viewer_id)
     if result.codes:

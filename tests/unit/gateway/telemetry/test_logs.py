@@ -7,13 +7,16 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from graphql import GraphQLError
+from graphql import GraphQLError, OperationType
 
 from datasources.recording import current
+from gateway.execution.documents import PreparedOperation
 from gateway.execution.executor import Result, refused
+from gateway.served import NAME
 from gateway.settings import Settings
-from gateway.telemetry.logs import request_id, request_lines, start_logging
+from gateway.telemetry.logs import MOST, MOST_OF_ERROR, request_id, request_lines, start_logging
 from gateway.telemetry.requests import Requests
+from gateway.telemetry.volume import ADDRESSES, LINES_A_SECOND, Volume
 
 TRACE, SPAN = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 
@@ -27,11 +30,19 @@ def unchanged_logging() -> Iterator[None]:
     request_id.set("")
 
 
-def observed(**settings: Any) -> tuple[Requests, io.StringIO]:
+def observed(volume: Volume | None = None, **settings: Any) -> tuple[Requests, io.StringIO]:
     file = io.StringIO()
     chosen = Settings(log_format="json", **settings)
     lines = request_lines(chosen, "worker 1", file)
-    return Requests(lines=lines, slow_seconds=chosen.slow_seconds), file
+    requests = Requests(lines=lines, slow_seconds=chosen.slow_seconds, volume=volume)
+    return requests, file
+
+
+def ran(name: str) -> Result:
+    """The result of an operation with this name."""
+    result = answered()
+    result.operation = PreparedOperation(OperationType.QUERY, name, None, None)  # type: ignore[arg-type]
+    return result
 
 
 def told(file: io.StringIO) -> list[dict[str, Any]]:
@@ -82,6 +93,66 @@ def test_errors_are_told_by_code_and_a_trace_by_its_id() -> None:
     [line] = told(file)
     assert line["errors"] == {"FORBIDDEN": 2}
     assert line["trace_id"] == TRACE
+
+
+def test_the_name_of_an_operation_is_cut() -> None:
+    requests, file = observed()
+    requests.end(requests.begin({}), ran("x" * NAME), 200, 0.0)
+    requests.end(requests.begin({}), ran("y" * 190_000), 200, 0.0)
+    short, long = (line["operation"] for line in told(file))
+    assert (short, long) == ("x" * NAME, "y" * NAME + "...")
+
+
+def test_one_address_has_a_bounded_number_of_lines_in_a_second() -> None:
+    now = 100.0
+    requests, file = observed(Volume(lambda: now), slow_seconds=5.0)
+
+    def serve(address: str, count: int, seconds: float = 0.0) -> None:
+        for _ in range(count):
+            request = requests.begin({})
+            request.address = address
+            requests.end(request, answered(), 200, seconds)
+
+    serve("192.0.2.1", LINES_A_SECOND + 70)
+    serve("192.0.2.2", LINES_A_SECOND + 5)
+    assert len(told(file)) == 2 * LINES_A_SECOND
+    serve("192.0.2.3", 1)  # another address has its own lines
+    serve("192.0.2.1", 1, seconds=6.0)  # a slow operation is always told
+    serve("", 2 * LINES_A_SECOND)  # so are the clients of a proxy that names none
+    assert [line["event"] for line in told(file)[2 * LINES_A_SECOND :][:2]] == [
+        "request",
+        "slow operation",
+    ]
+    assert len(told(file)) == 4 * LINES_A_SECOND + 2
+    now += 1.0
+    serve("192.0.2.1", 1)
+    left_out, request = told(file)[-2:]
+    assert left_out["event"] == "lines of requests were left out"
+    assert (left_out["requests"], left_out["addresses"]) == (76, 2)
+    assert left_out["most"] == "192.0.2.1"
+    assert request["event"] == "request"
+
+
+def test_many_addresses_have_a_bounded_number_of_lines_together() -> None:
+    volume = Volume(lambda: 0.0)
+    volume.next_second()
+    may = [volume.may(f"address {number}") for number in range(ADDRESSES + 2 * LINES_A_SECOND)]
+    assert sum(may) == ADDRESSES + LINES_A_SECOND
+
+
+@pytest.mark.parametrize("log_format", ["json", "text"])
+def test_every_text_of_a_line_is_bounded(
+    log_format: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    start_logging(Settings(log_format=log_format))
+    try:
+        raise ValueError("x" * 500_000)
+    except ValueError:
+        logging.getLogger("pinway").exception("%s", "y" * 500_000)
+    written = capsys.readouterr().err
+    assert written.count("x") + written.count("y") >= MOST_OF_ERROR
+    assert len(written) < MOST + MOST_OF_ERROR + 1_000
+    assert "ValueError" in written
 
 
 def test_a_slow_operation_tells_its_calls() -> None:
