@@ -21,6 +21,7 @@ from datasources.protocols import Stores
 from gateway.files import Files, SentFromMemory
 from gateway.health import readiness
 from gateway.metrics import exposition
+from gateway.missing import missing
 from gateway.serving.siblings import Siblings
 from gateway.telemetry import statusz
 from gateway.telemetry.exposition import of_workers, written
@@ -64,7 +65,7 @@ class Admin:
 
     def app(self) -> ASGIApp:
         """All routes, for every client of the listener."""
-        return Starlette(
+        pages = Starlette(
             routes=[
                 Route("/healthz", self._process),
                 Route("/readyz", self._states),
@@ -72,8 +73,11 @@ class Admin:
                 Route("/statusz", self._page),
                 Route("/statusz.json", self._status),
                 Mount("/statusz", Files(statusz.STATIC, statusz.HEADERS)),
-            ]
+            ],
+            exception_handlers={404: missing},
         )
+        pages.router.redirect_slashes = False  # it redirects to the Host that the client sent
+        return pages
 
     def public(self) -> list[BaseRoute]:
         """The routes of the public port."""
@@ -91,7 +95,7 @@ class Admin:
 
     async def _public_health(self, request: Request) -> Response:
         told = self._tells(request)
-        return await self._process(request) if told else JSONResponse({"status": "ok"})
+        return await self._process(request) if told else _json({"status": "ok"})
 
     async def _public_readiness(self, request: Request) -> Response:
         if self._tells(request):
@@ -108,12 +112,12 @@ class Admin:
         async def told(request: Request) -> Response:
             if self._tells(request):
                 return await answer(request)
-            return JSONResponse({"error": "this is told on admin_port, or to this machine"}, 404)
+            return _json({"error": "this is told on admin_port, or to this machine"}, 404)
 
         return told
 
     async def _process(self, request: Request) -> Response:
-        return JSONResponse({"status": "ok", "process": os.getpid()})
+        return _json({"status": "ok", "process": os.getpid()})
 
     async def _states(self, request: Request) -> Response:
         faults = await readiness(self._stores)
@@ -129,7 +133,7 @@ class Admin:
 
     async def _status(self, request: Request) -> Response:
         content = statusz.content(await self._watch.state(), (await self._of_all()).decode())
-        return JSONResponse(content, headers={"cache-control": "no-store"})
+        return _json(content)
 
     async def _of_all(self) -> bytes:
         """The metrics of all workers."""
@@ -145,4 +149,8 @@ class Admin:
 
 def _readiness(ready: bool, faults: Mapping[str, object] | None = None) -> Response:
     status = "ok" if ready else "unavailable"
-    return JSONResponse({"status": status, **(faults or {})}, 200 if ready else 503)
+    return _json({"status": status, **(faults or {})}, 200 if ready else 503)
+
+
+def _json(content: Mapping[str, object], status: int = 200) -> Response:
+    return JSONResponse(content, status, {"cache-control": "no-store"})

@@ -10,7 +10,7 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from feed_engine.feeds.counts import COUNTS
@@ -34,6 +34,7 @@ from gateway.metrics import (
     RefusalCollector,
     new_registry,
 )
+from gateway.missing import missing
 from gateway.peers import Proxies
 from gateway.runtime import Runtime
 from gateway.served import Served
@@ -94,7 +95,7 @@ def create_site(
             lines=request_lines(settings, process) if settings.log_requests else None,
             slow_seconds=settings.slow_seconds,
             tracer=runtime.tracer,
-            may_show=not settings.production,
+            may_show=bool(settings.demo_viewer),
         ),
     )
     registry = new_registry(
@@ -120,12 +121,10 @@ def create_site(
             max_age=7200,
         )
 
-    async def graphql(request: Request) -> ASGIApp:
-        page = settings.graphiql and console.wants_page(request)
-        return console.page() if page else cors or endpoint
-
     routes: list[BaseRoute] = [
-        Route("/graphql", graphql, methods=["GET", "POST"]),
+        # a class, because Route gives a function's 405 an Allow of its own
+        Route("/graphql", _GraphQL(cors or endpoint, has_page=settings.graphiql)),
+        Route("/graphql/", _to_graphql, methods=["GET", "POST"]),
         *admin.public(),
         Mount("/images", images_app),
     ]
@@ -133,16 +132,26 @@ def create_site(
         routes += WebClient(settings, tokens, new_context).routes()
     if settings.graphiql:
         routes += [
-            Route("/", _to_graphiql),  # if the web client does not answer it
+            Route("/", _to_graphql),  # if the web client does not answer it
             Route("/graphiql/boot.json", console.Boot(settings, tokens, new_context).__call__),
+            Route("/graphiql", _to_graphql),
             Mount("/graphiql", console.files()),
         ]
-    # Redirects need the scheme of the request to the proxy; operations don't.
-    front: Any = ProxyHeadersMiddleware(
-        cast(Any, Starlette(routes=routes, exception_handlers={Exception: _failed})),
-        list(settings.trusted_proxies),
-    )
+    pages = Starlette(routes=routes, exception_handlers={404: missing, Exception: _failed})
+    pages.router.redirect_slashes = False  # it redirects to the Host that the client sent
+    front: Any = ProxyHeadersMiddleware(cast(Any, pages), list(settings.trusted_proxies))
     return Site(Front(endpoint, InTurn(front, clients), cors), admin.app(), admin.metrics)
+
+
+class _GraphQL:
+    """`/graphql`: GraphiQL's page for a browser that opens the address, else the endpoint."""
+
+    def __init__(self, endpoint: ASGIApp, *, has_page: bool) -> None:
+        self._endpoint, self._has_page = endpoint, has_page
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        page = self._has_page and console.wants_page(Request(scope))
+        await (console.page() if page else self._endpoint)(scope, receive, send)
 
 
 def _clients(
@@ -188,5 +197,7 @@ async def _failed(request: Request, error: Exception) -> Response:
     return JSONResponse({"errors": [problem]}, 500)
 
 
-async def _to_graphiql(request: Request) -> Response:
-    return RedirectResponse("/graphql")
+async def _to_graphql(request: Request) -> Response:
+    """To a path: the Host of a request is the client's text."""
+    query = request.url.query
+    return RedirectResponse(f"/graphql?{query}" if query else "/graphql")

@@ -24,7 +24,8 @@ def wants_page(request: Request) -> bool:
     """Whether the request comes from a browser that opens the page, not from a client with an
     operation."""
     html = "text/html" in request.headers.get("accept", "")
-    return request.method == "GET" and html and "query" not in request.query_params
+    opens = request.method in ("GET", "HEAD")
+    return opens and html and "query" not in request.query_params
 
 
 _HEADERS = {

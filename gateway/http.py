@@ -22,8 +22,10 @@ from gateway.requests import (
     JSON,
     Disconnected,
     Headers,
+    PersistedQueryNotSupported,
     Refused,
     RequestParameters,
+    check_coding,
     check_content_type,
     headers_of,
     read_body,
@@ -37,8 +39,13 @@ from resolvers.context import Context
 
 log = logging.getLogger("pinway")
 
+METHODS = ("GET", "POST")
+"""The methods of operations."""
 FAILED = "the server failed to answer this request; its log says why"
 _NOTHING: Mapping[str, str] = {}
+NEVER_KEPT = "private, no-store"
+"""Cache-Control of every answer to a GET: a viewer's answer is for that viewer alone, and a write
+that was acknowledged is in every later answer. No cache needs to keep an answer to a POST."""
 _ALWAYS = {"vary": "Accept", "x-content-type-options": "nosniff"}
 """Headers of every answer. CORS adds Origin to Vary."""
 _ALWAYS_PAIRS = [(name.encode(), value.encode()) for name, value in _ALWAYS.items()]
@@ -81,8 +88,8 @@ class Answer:
             *((line.split(b": ", 1)) for line in self.about.splitlines()),
         ]
         await send({"type": "http.response.start", "status": self.status, "headers": headers})
-        parts = self.parts
-        if self.size > PART:
+        parts = [] if scope["method"] == "HEAD" else self.parts
+        if parts and self.size > PART:
             for part in parts:
                 await send({"type": "http.response.body", "body": part, "more_body": True})
                 await asyncio.sleep(0)
@@ -95,7 +102,11 @@ Answering = Callable[[Headers, bytes, str], Awaitable[Answer]]
 
 
 class GraphQLEndpoint:
-    """Answers POST, and GET for queries. An ASGI application."""
+    """Answers POST, and GET for queries; all other methods get 405. An ASGI application.
+
+    HEAD gets 405, too: its answer would need the size of the operation's result, so the operation
+    would run for nobody.
+    """
 
     def __init__(
         self,
@@ -120,7 +131,9 @@ class GraphQLEndpoint:
         headers = headers_of(scope["headers"])
         client = scope.get("client")
         peer = client[0] if client else ""
-        if scope["method"] == "GET":
+        if scope["method"] not in METHODS:
+            answer = _other_method()
+        elif scope["method"] == "GET":
             answer = await self.answer(headers, scope["query_string"], peer, read_only=True)
         else:
             try:
@@ -142,7 +155,7 @@ class GraphQLEndpoint:
         clients = self._clients
         if clients is None:
             return await self._answer(headers, text, peer, read_only, request, began)
-        name = clients.name(headers, peer)
+        request.address = name = clients.name(headers, peer)
         work = self._answer(headers, text, peer, read_only, request, began)
         answer = await clients.in_turn(name, len(text), work)
         clients.sent(name, answer.size)
@@ -165,6 +178,8 @@ class GraphQLEndpoint:
                 operation = read_query_string(text)
             else:
                 check_content_type(headers.get(b"content-type", b""))
+                if b"content-encoding" in headers:
+                    check_coding(headers[b"content-encoding"])
                 operation = read_json(text, self._max_body_bytes, self._max_body_values)
             result = await self._run(operation, headers, peer, read_only, request)
             wants_cost = operation.wants_cost or headers.get(b"x-pinway-cost") == b"1"
@@ -177,9 +192,9 @@ class GraphQLEndpoint:
             elif result.retry_after:
                 status, extra = 429, {"retry-after": str(result.retry_after)}
             else:
-                # With the older media type, a refused request is answered with 200, too: clients
-                # read the errors.
-                status = 400 if media == GRAPHQL_JSON else 200
+                status = _refusing(media)
+        except PersistedQueryNotSupported as error:
+            result, status = _problem(error.message, error.code), _refusing(media)
         except Refused as error:
             result, status, extra = _problem(error.message, error.code), error.status, error.headers
         except Unauthenticated as error:
@@ -188,6 +203,8 @@ class GraphQLEndpoint:
         except Exception:
             log.exception("a request failed")
             result, status = _problem(FAILED, "INTERNAL"), 500
+        if read_only:
+            extra = {**extra, "cache-control": NEVER_KEPT}
         seconds = perf_counter() - began
         self._served.add(status, seconds, result.codes)
         if result.started:
@@ -261,9 +278,22 @@ class Front:
         return self._endpoint.answer
 
 
+def _refusing(media: str) -> int:
+    """The status for a request that was refused before its operation ran. With the older media
+    type it is 200: clients read the errors."""
+    return 400 if media == GRAPHQL_JSON else 200
+
+
 def _is_preflight(scope: Scope) -> bool:
     asks = b"access-control-request-method" in headers_of(scope["headers"])
     return scope["method"] == "OPTIONS" and asks
+
+
+def _other_method() -> Answer:
+    message = "send the operation by POST, or a query by GET"
+    parts = _problem(message, "BAD_USER_INPUT").parts()
+    extra = {"allow": ", ".join(METHODS), "cache-control": NEVER_KEPT}
+    return Answer(405, JSON, parts, sum(map(len, parts)), extra)
 
 
 def _problem(message: str, code: str) -> Result:

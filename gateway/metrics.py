@@ -39,7 +39,8 @@ def new_registry(*collectors: Collector) -> CollectorRegistry:
 
 def exposition(text: bytes) -> Response:
     """A response with metrics in Prometheus' text format."""
-    return Response(text, headers={"content-type": CONTENT_TYPE_LATEST})
+    headers = {"content-type": CONTENT_TYPE_LATEST, "cache-control": "no-store"}
+    return Response(text, headers=headers)
 
 
 class FeedCollector(Collector):

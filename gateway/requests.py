@@ -15,6 +15,8 @@ GRAPHQL_JSON = "application/graphql-response+json"
 JSON = "application/json"
 
 _OFFERED = {GRAPHQL_JSON: GRAPHQL_JSON, JSON: JSON, "application/*": JSON, "*/*": JSON}
+MOST_SHOWN = 60
+"""Characters of a header's value that a message repeats."""
 _BEGINS_A_VALUE = (b",", b"[", b"{")
 """The bytes before each JSON value except the first."""
 
@@ -30,6 +32,14 @@ class Refused(Exception):
         Exception.__init__(self, message)
         self.status, self.message, self.code = status, message, code
         self.headers = {name.replace("_", "-"): value for name, value in headers.items()}
+
+
+class PersistedQueryNotSupported(Refused):
+    """The client sent a document's hash instead of the document. The message and the code are the
+    ones of Apollo's protocol: clients that get them send the document."""
+
+    def __init__(self) -> None:
+        super().__init__(400, "PersistedQueryNotSupported", "PERSISTED_QUERY_NOT_SUPPORTED")
 
 
 class Disconnected(Exception):
@@ -112,10 +122,23 @@ def check_content_type(content_type: bytes) -> None:
         return
     media, _, options = content_type.decode("latin-1").partition(";")
     if media.strip().lower() != JSON:
-        raise Refused(415, f"send {JSON}, not {media.strip() or 'a body of unknown type'}")
+        shown = media.strip()[:MOST_SHOWN] or "a body of unknown type"
+        raise Refused(415, f"send {JSON}, not {shown}")
     charset = options.lower().replace(" ", "").replace('"', "").partition("charset=")[2]
     if charset and charset.split(";")[0] not in ("utf-8", "utf8"):
         raise Refused(415, "send the body in utf-8")
+
+
+def check_coding(coding: bytes) -> None:
+    """Raises Refused for a body that is compressed. A small compressed body may be huge when it is
+    read, so none is."""
+    name = coding.decode("latin-1").strip().lower()
+    if name not in ("", "identity"):
+        raise Refused(
+            415,
+            f"send the body as plain JSON, without content-encoding: {name[:MOST_SHOWN]}",
+            accept_encoding="identity",
+        )
 
 
 async def read_body(receive: Receive, max_bytes: int) -> bytes:
@@ -145,6 +168,8 @@ def _parameters(message: Any) -> RequestParameters:
         raise Refused(400, 'send one JSON object: {"query": "...", "variables": {...}}')
     query, variables = message.get("query"), message.get("variables")
     name, extensions = message.get("operationName"), message.get("extensions")
+    if query is None and isinstance(extensions, dict) and "persistedQuery" in extensions:
+        raise PersistedQueryNotSupported
     if not isinstance(query, str):
         raise Refused(400, "query must be a string that holds the document")
     if not (variables is None or isinstance(variables, dict)):

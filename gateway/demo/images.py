@@ -11,10 +11,9 @@ import re
 from functools import lru_cache
 from html import escape
 
-from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
-from starlette.routing import Route
+from starlette.routing import Route, Router
 
 from gateway.demo.art.pieces import draw_piece, pieces
 from gateway.demo.emoji import draw_emoji, emoji
@@ -66,14 +65,15 @@ async def avatar_image(request: Request) -> Response:
     return _svg(request, draw_avatar(username)) if _USERNAME.fullmatch(username) else _missing()
 
 
-images_app = Starlette(
+images_app = Router(
+    redirect_slashes=False,
     routes=[
         Route("/brands/{slug}.svg", brand_image),
         Route("/art/{name}.svg", art_image),
         Route("/emoji/{name}.svg", emoji_image),
         Route("/photos/{name}.webp", photo_image),
         Route("/avatars/{username}.svg", avatar_image),
-    ]
+    ],
 )
 
 

@@ -1,6 +1,7 @@
 """The GraphQL endpoint over HTTP: methods, media types, statuses, tokens; GraphiQL's page."""
 
 import asyncio
+import gzip
 import os
 import socket
 import time
@@ -95,10 +96,114 @@ def codes(response: httpx.Response) -> list[str]:
     return [error["extensions"]["code"] for error in response.json()["errors"]]
 
 
-async def test_redirects_keep_the_scheme_that_a_proxy_was_asked_with(endpoint: Endpoint) -> None:
-    for scheme in ("http", "https"):
-        response = await endpoint.http.get("/graphiql", headers={"x-forwarded-proto": scheme})
-        assert response.headers["location"] == f"{scheme}://localhost/graphiql/"
+async def test_redirects_go_to_a_path_and_never_to_the_host_that_was_sent(
+    endpoint: Endpoint,
+) -> None:
+    for path in ("/graphiql", "/graphql/"):
+        for method in ("GET", "POST"):
+            response = await endpoint.http.request(
+                method, path, headers={"host": "evil.example", "x-forwarded-proto": "https"}
+            )
+            if response.status_code != 405:
+                assert (response.status_code, response.headers["location"]) == (307, "/graphql")
+    response = await endpoint.http.get("/graphql/", params={"query": "{ __typename }"})
+    followed = await endpoint.http.get(response.headers["location"])
+    assert followed.json() == {"data": {"__typename": "Query"}}
+    for path in ("/images", "/metrics/", "/statusz.json/", "/pin", "/web"):
+        response = await endpoint.http.get(path)
+        assert response.status_code == 404, path
+        assert "location" not in response.headers
+
+
+async def test_an_unknown_address_answers_a_page_with_a_way_back_or_json(
+    endpoint: Endpoint,
+) -> None:
+    for path in ("/nothing", "/graphiql/nothing", "/web/nothing", "/images/nothing", "/a/b/<c>"):
+        page = await endpoint.http.get(path, headers={"accept": "text/html,*/*;q=0.8"})
+        assert (page.status_code, page.headers["content-type"]) == (404, "text/html; charset=utf-8")
+        assert '<a href="/">' in page.text
+        assert "<c>" not in page.text
+        assert "default-src 'none'" in page.headers["content-security-policy"]
+        other = await endpoint.http.get(path, headers={"accept": "*/*"})
+        assert other.status_code == 404
+        assert codes(other) == ["NOT_FOUND"]
+        assert other.headers["vary"] == page.headers["vary"] == "Accept"
+    posted = await endpoint.http.post("/nothing", headers={"accept": "text/html"})
+    assert codes(posted) == ["NOT_FOUND"]
+
+
+async def test_no_cache_keeps_the_answer_to_a_get(endpoint: Endpoint) -> None:
+    token = {"authorization": f"Bearer {endpoint.token}"}
+    for query, headers in (
+        ("{ __typename }", {}),
+        ("{ viewer { id } }", token),
+        ("{ nothing }", {}),
+        (SIGN_UP, {}),
+    ):
+        answer = await endpoint.http.get("/graphql", params={"query": query}, headers=headers)
+        assert answer.headers["cache-control"] == "private, no-store"
+    for path in ("/healthz", "/readyz", "/metrics", "/statusz.json"):
+        answer = await endpoint.http.get(path)
+        assert answer.headers["cache-control"] == "no-store", path
+
+
+async def test_a_head_runs_no_operation(endpoint: Endpoint) -> None:
+    before = (await endpoint.http.get("/metrics")).text
+    for query in ("{ __typename }", SIGN_UP.replace("ann", "eve"), "{"):
+        answer = await endpoint.http.head("/graphql", params={"query": query})
+        assert answer.status_code == 405
+        assert answer.headers["allow"] == "GET, POST"
+        assert answer.content == b""
+    assert (await endpoint.http.head("/graphql")).status_code == 405
+    after = (await endpoint.http.get("/metrics")).text
+    name = "pinway_operation_duration_seconds_count"
+    assert [line for line in after.splitlines() if line.startswith(name)] == [
+        line for line in before.splitlines() if line.startswith(name)
+    ]
+    page = await endpoint.http.head("/graphql", headers={"accept": "text/html"})
+    whole = await endpoint.http.get("/graphql", headers={"accept": "text/html"})
+    assert (page.status_code, page.content) == (200, b"")
+    assert page.headers["content-length"] == whole.headers["content-length"]
+
+
+async def test_a_compressed_body_is_refused_with_words(endpoint: Endpoint) -> None:
+    body = gzip.compress(b'{"query": "{ __typename }"}')
+    for coding in ("gzip", "GZIP", "br", "gzip, identity", "x" * 5_000):
+        headers = {"content-type": "application/json", "content-encoding": coding}
+        answer = await endpoint.http.post("/graphql", content=body, headers=headers)
+        assert answer.status_code == 415
+        assert answer.headers["accept-encoding"] == "identity"
+        [error] = answer.json()["errors"]
+        assert f"without content-encoding: {coding.lower()[:20]}" in error["message"]
+        assert len(error["message"]) < 150
+    plain = await endpoint.post({"query": "{ __typename }"}, content_encoding="identity")
+    assert plain.json() == {"data": {"__typename": "Query"}}
+
+
+@pytest.mark.parametrize("accept", ["application/json", GRAPHQL_JSON])
+async def test_a_documents_hash_alone_is_answered_as_clients_expect(
+    endpoint: Endpoint, accept: str
+) -> None:
+    extensions = {"persistedQuery": {"version": 1, "sha256Hash": "0" * 64}}
+    for answer in (
+        await endpoint.post({"extensions": extensions, "operationName": "A"}, accept=accept),
+        await endpoint.http.get(
+            "/graphql",
+            params={"extensions": orjson.dumps(extensions).decode(), "variables": "{}"},
+            headers={"accept": accept},
+        ),
+    ):
+        assert answer.status_code == (200 if accept == "application/json" else 400)
+        assert answer.json() == {
+            "errors": [
+                {
+                    "message": "PersistedQueryNotSupported",
+                    "extensions": {"code": "PERSISTED_QUERY_NOT_SUPPORTED"},
+                }
+            ]
+        }
+    both = await endpoint.post({"query": "{ __typename }", "extensions": extensions})
+    assert both.json() == {"data": {"__typename": "Query"}}
 
 
 async def test_a_post_answers_json(endpoint: Endpoint) -> None:
@@ -210,10 +315,11 @@ async def test_a_client_that_leaves_amid_its_body_is_answered_nothing(endpoint: 
 
 
 async def test_other_methods_are_refused(endpoint: Endpoint) -> None:
-    for method in ("PUT", "DELETE", "PATCH", "OPTIONS"):
+    for method in ("PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "QUERY"):
         response = await endpoint.http.request(method, "/graphql")
         assert response.status_code == 405, method
-        assert "POST" in response.headers["allow"]
+        assert response.headers["allow"] == "GET, POST"
+        assert codes(response) == ["BAD_USER_INPUT"]
 
 
 async def test_a_browser_may_ask_first_whether_it_may_call(endpoint: Endpoint) -> None:
