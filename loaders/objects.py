@@ -21,6 +21,8 @@ class ObjectByIdLoader(Loader[int, R | None], Generic[R]):
 
     kind: Kind
     has_at_hand = True
+    _asked = _read = False
+    """Whether the cache was asked for a batch, and whether shards were read for one."""
 
     def at_hand(self, keys: Sequence[int]) -> dict[int, R | BaseException | None]:
         local = self._stores.object_cache.local
@@ -50,7 +52,16 @@ class ObjectByIdLoader(Loader[int, R | None], Generic[R]):
         records |= {id: it for id, it in found.items() if isinstance(it, BaseException)}
         return [records.get(id) for id in keys]
 
+    async def even_out(self, ids: list[int]) -> None:
+        """Make the calls of stores that loading absent objects makes, as far as this loader made
+        none of them."""
+        if not self._asked:
+            await self._cached(ids)
+        if not self._read:
+            await self._stored(ids)
+
     async def _cached(self, keys: Sequence[int]) -> dict[int, bytes | Lease]:
+        self._asked = True
         try:
             return await self._stores.object_cache.get(keys)
         except StoreError:
@@ -64,6 +75,7 @@ class ObjectByIdLoader(Loader[int, R | None], Generic[R]):
                 return
 
     async def _stored(self, ids: Sequence[int]) -> dict[int, bytes | BaseException]:
+        self._read = True
         store = self._stores.shards.objects
         return await per_server(store.topology(), ids, shard_of, store.get)
 

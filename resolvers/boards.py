@@ -12,11 +12,16 @@ from resolvers import visibility
 from resolvers.bulk import bulk
 from resolvers.columns import Column, lists_of, sizes, viewer_has
 from resolvers.context import ID, Context, object_id
+from resolvers.hidden import even_out
 from resolvers.paging import Connection, Pages, list_pages, object_page
 
 
 async def board(context: Context, *, id: ID) -> Board | None:
-    return await visibility.board(context, object_id(id, Kind.BOARD))
+    number = object_id(id, Kind.BOARD)
+    found = await visibility.board(context, number)
+    if found is None:
+        await even_out(context, [number])
+    return found
 
 
 async def all_boards(

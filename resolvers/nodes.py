@@ -11,6 +11,7 @@ from datasources.ids import InvalidId, Kind, kind_of, parse
 from datasources.records import Record
 from resolvers import visibility
 from resolvers.context import ID, Context
+from resolvers.hidden import even_out
 from resolvers.paging import MAX_PAGE
 
 _READ: dict[Kind, Callable[[Context, Sequence[int]], Awaitable[visibility.Found[Any]]]] = {
@@ -34,7 +35,9 @@ async def nodes(context: Context, *, ids: list[ID]) -> list[Record | BaseExcepti
     if len(ids) > MAX_PAGE:
         raise BadInput(f"ids has {len(ids)} entries: at most {MAX_PAGE} at once", "ids")
     numbers = [_number(id) for id in ids]
-    found = await of_ids(context, [number for number in numbers if number is not None])
+    given = [number for number in numbers if number is not None]
+    found = await of_ids(context, given)
+    await even_out(context, [id for id in given if id not in found])
     return [None if number is None else found.get(number) for number in numbers]
 
 

@@ -9,11 +9,16 @@ from resolvers import visibility
 from resolvers.bulk import bulk
 from resolvers.columns import Column, lists_of, sizes, viewer_has
 from resolvers.context import ID, Context, object_id
+from resolvers.hidden import even_out
 from resolvers.paging import Connection, Pages, list_pages, object_page
 
 
 async def pin(context: Context, *, id: ID) -> Pin | None:
-    return await visibility.pin(context, object_id(id, Kind.PIN))
+    number = object_id(id, Kind.PIN)
+    found = await visibility.pin(context, number)
+    if found is None:
+        await even_out(context, [number])
+    return found
 
 
 async def all_pins(

@@ -1,0 +1,61 @@
+"""Answers requests for hidden objects in the time of requests for absent objects.
+
+A secret board and its pins are absent for strangers. Reading an absent object asks the cache and then
+its shard, each time. A hidden object may be in the cache, and its pin and board are read after each
+other. So a stranger who measures time, or sees a trace, could tell a hidden object from an absent one.
+
+`even_out` makes the calls that were not made: for each object of the chain (a comment, its pin, its
+board) the cache and a shard are asked once, whether the object is hidden or absent, and whether it
+is in a cache. Filling a cache after a read is no part of this: it happens once.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Any
+
+from datasources.ids import MAX_LOCAL, Kind, compose, kind_of, shard_of
+from loaders.objects import ObjectByIdLoader
+from resolvers.context import Context
+
+_PLACES = {Kind.COMMENT: (Kind.PIN, "pin_id"), Kind.PIN: (Kind.BOARD, "board_id")}
+"""The object that each kind is on, which decides who may see it."""
+
+
+async def even_out(context: Context, ids: Iterable[int]) -> None:
+    """Make the calls that are missing. `ids` came from the client, and the viewer sees none of these
+    objects."""
+    level = list(ids)
+    while level:
+        by_kind = defaultdict[Kind, list[int]](list)
+        for id in level:
+            by_kind[kind_of(id)].append(id)
+        level = []
+        for kind, some in by_kind.items():
+            loader = _loaders(context).get(kind)
+            if loader is None:
+                continue
+            records = [_known(loader, id) for id in some]
+            await loader.even_out(some)
+            if place := _PLACES.get(kind):
+                level += [
+                    _decoy(id, place[0]) if record is None else getattr(record, place[1])
+                    for id, record in zip(some, records, strict=True)
+                ]
+
+
+def _loaders(context: Context) -> dict[Kind, ObjectByIdLoader[Any]]:
+    loaders = context.loaders
+    return {Kind.COMMENT: loaders.comments, Kind.PIN: loaders.pins, Kind.BOARD: loaders.boards}
+
+
+def _known(loader: ObjectByIdLoader[Any], id: int) -> Any:
+    """The record that the loader has loaded; None for an absent object, a decoy and an error."""
+    cache = loader.key_cache
+    slot = cache.slots.get(id)
+    value = None if slot is None else cache.values[slot]
+    return value if getattr(value, "id", None) == id else None
+
+
+def _decoy(id: int, kind: Kind) -> int:
+    """The id of no object, on the same shard."""
+    return compose(shard_of(id), kind, MAX_LOCAL)
