@@ -9,6 +9,7 @@
     │   │   └── Unfinished            the write is kept, and will be completed later
     │   ├── StoreConflict         a concurrent change won; nothing was written, try again
     │   │   └── StaleTopology         the shard is not, or no longer, on that server
+    │   ├── Exhausted             the writer's quota for the day is used up; nothing was written
     │   └── StoreCorrupt          stored data can't be read
     │       └── Damaged               stored data can't be read; the message says what to do
     └── RequestError          the request can't be answered; `code` says why
@@ -17,7 +18,8 @@
         ├── Forbidden             FORBIDDEN
         ├── NotFound              NOT_FOUND
         ├── Conflict              CONFLICT
-        └── RateLimited           RATE_LIMITED
+        ├── RateLimited           RATE_LIMITED
+        └── QuotaExceeded         QUOTA_EXCEEDED
 
 A driver's own exceptions stay inside its backend, which raises one of these instead. The executor's
 own errors are GraphQLErrors (`gateway/execution/run/errors.py`).
@@ -69,6 +71,10 @@ class StaleTopology(StoreConflict):
     code = "UNAVAILABLE"
 
 
+class Exhausted(StoreError):
+    code = "QUOTA_EXCEEDED"
+
+
 class StoreCorrupt(StoreError):
     code = "INTERNAL"
 
@@ -107,3 +113,13 @@ class Conflict(RequestError):
 
 class RateLimited(RequestError):
     code = "RATE_LIMITED"
+
+
+class QuotaExceeded(RequestError):
+    """The viewer has written as much as a day allows. `retry_after`: seconds until the next day."""
+
+    code = "QUOTA_EXCEEDED"
+
+    def __init__(self, message: str, retry_after: int) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after

@@ -58,7 +58,7 @@ async def running(settings: Settings, *, jobs: bool | None = None) -> AsyncItera
         _opened(config) as (opened, switches),
     ):
         calls = Calls()
-        stores = observed(opened, calls)
+        stores = observed(opened, calls)._replace(writes_per_day=settings.writes_per_day)
         feeds = Feeds(
             stores,
             _race(settings, stores.pools),

@@ -152,6 +152,7 @@ class Settings(BaseSettings):
     max_cost: int = Field(default=50_000, ge=0)
     rate_cost: int = Field(default=10_000, ge=0)
     rate_burst: int = Field(default=1_000_000, ge=1_000)
+    writes_per_day: int = Field(default=10_000, ge=0)
     sign_ups_per_hour: int = Field(default=20, ge=0)
     max_running: int = Field(default=100, ge=0)
     max_running_cost: int = Field(default=4_000, ge=0)

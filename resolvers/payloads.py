@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from functools import wraps
 from typing import Protocol, TypeVar, get_type_hints
 
-from datasources.errors import RequestError, StoreError, Unauthenticated
+from datasources.errors import QuotaExceeded, RequestError, StoreError, Unauthenticated
 from datasources.mappings import Edge as Row
 from datasources.records import Record
 from resolvers.context import Context
@@ -74,7 +74,8 @@ async def _check_viewer(context: Context) -> None:
 
 def problem(error: RequestError) -> UserError:
     """The payload's error for an error that the client can correct."""
-    return UserError(error.code, error.message, error.field)
+    retry_after = error.retry_after if isinstance(error, QuotaExceeded) else None
+    return UserError(error.code, error.message, error.field, retry_after)
 
 
 def edge(context: Context, row: Row, record: R) -> Edge[R]:

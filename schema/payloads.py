@@ -25,6 +25,10 @@ class UserErrorCode(Enum):
     RATE_LIMITED = strawberry.enum_value(
         "RATE_LIMITED", description="The client sent too many requests: wait a little."
     )
+    QUOTA_EXCEEDED = strawberry.enum_value(
+        "QUOTA_EXCEEDED",
+        description="The viewer has written as much as a day allows: wait for the next day.",
+    )
 
 
 @strawberry.type(description="A reason why nothing was changed.")
@@ -32,6 +36,9 @@ class UserError:
     code: UserErrorCode = named(UserErrorCode, "code", "The kind of the error.")
     message: str = plain("A message for people: what is wrong, and what would be right.")
     field: str | None = plain("The wrong field of the input; null if no single field is wrong.")
+    retry_after: int | None = plain(
+        "Seconds until the write may be sent again, after QUOTA_EXCEEDED; otherwise null."
+    )
 
 
 def _errors() -> Any:

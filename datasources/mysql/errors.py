@@ -4,6 +4,7 @@ from 2000)."""
 from aiomysql import Error
 
 from datasources.errors import (
+    Exhausted,
     StaleTopology,
     StoreConflict,
     StoreCorrupt,
@@ -14,6 +15,7 @@ from datasources.errors import (
 from datasources.sql.engine import Contended
 
 _DUPLICATE = {1022, 1062, 1169, 1586}
+_CHECKED = {3819, 4025}  # a CHECK that failed: MySQL's number, MariaDB's number
 _CONTENDED = {1020, 1205, 1213}  # record changed since it was read, lock wait timeout, deadlock
 _TOO_LATE = {1969, 3024}  # the statement's own time limit
 _READ_ONLY = {1290, 1792, 1836}
@@ -46,6 +48,8 @@ def translate(error: BaseException, where: str) -> StoreError:
     text = f"{where}: {error.args[1] if said and len(error.args) > 1 else error}"
     if said in _DUPLICATE:
         return StoreConflict(text)
+    if said in _CHECKED:
+        return Exhausted(text)
     if said in _CONTENDED:
         return Contended(text)
     if said in _TOO_LATE:

@@ -45,6 +45,7 @@ def ddl(database: str, table: Table) -> str:
     lines.append(f"PRIMARY KEY ({', '.join(table.primary)})")
     lines += [f"UNIQUE KEY {name} ({', '.join(c)})" for name, c in table.unique]
     lines += [f"KEY {name} ({', '.join(c)})" for name, c in table.indexes]
+    lines += [f"CHECK ({table.check})"] if table.check else []
     return (
         f"CREATE TABLE IF NOT EXISTS {database}.{table.name} ({', '.join(lines)}) "
         "ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"

@@ -25,8 +25,14 @@ from datasources.protocols.queue import BULK, NORMAL, PRIORITIES, URGENT, Job, J
 from datasources.protocols.shards import ShardStore
 from datasources.protocols.stores import Stores
 from datasources.protocols.topology import FollowedTopology, TopologySource
-from datasources.protocols.transactions import RESPACINGS_KEPT, RESPACINGS_KEPT_MS, Answer, ShardTx
-from datasources.protocols.visits import Visit, VisitStore
+from datasources.protocols.transactions import (
+    RESPACINGS_KEPT,
+    RESPACINGS_KEPT_MS,
+    Answer,
+    ShardTx,
+    Use,
+)
+from datasources.protocols.visits import VISITS_KEPT, Visit, VisitStore
 from datasources.protocols.wide_columns import Cell, Sides, Table, WideColumnStore
 
 __all__ = [
@@ -36,6 +42,7 @@ __all__ = [
     "RESPACINGS_KEPT",
     "RESPACINGS_KEPT_MS",
     "URGENT",
+    "VISITS_KEPT",
     "Answer",
     "Backlog",
     "Cell",
@@ -67,6 +74,7 @@ __all__ = [
     "Switches",
     "Table",
     "TopologySource",
+    "Use",
     "Visit",
     "VisitStore",
     "WideColumnStore",

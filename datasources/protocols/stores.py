@@ -19,3 +19,5 @@ class Stores(NamedTuple):
     topology: FollowedTopology
     pools: Sides
     feeds: Sides
+    writes_per_day: int = 0
+    """What a viewer may write on one day (UTC); 0: without a bound."""

@@ -23,6 +23,15 @@ class Answer(NamedTuple):
     outbox_id: int | None  # the work after the commit, which may be finished
 
 
+class Use(NamedTuple):
+    """A part of a viewer's quota for one day: the subject (a small number for a kind of writes, or
+    the id of a user or a pin), the amount, and how much of it a day may have."""
+
+    subject: int
+    amount: int
+    most: int
+
+
 class ShardTx(Protocol):
     """A transaction on one shard: either all of it is committed, or none. It locks the rows that it
     reads."""
@@ -114,8 +123,17 @@ class ShardTx(Protocol):
     async def save_answer(self, viewer_id: int, key: str, answer: Answer) -> None:
         """Store the answer of this mutation. Raises StoreConflict if the key has one."""
 
+    async def use(self, viewer_id: int, day: int, uses: Sequence[Use]) -> None:
+        """Count the uses at the commit, on a day (its first epoch ms). Then the commit raises
+        Exhausted if a day would have more than its most of a subject, and writes nothing. Takes no
+        round trip, and locks the counts only during the commit."""
+
+    async def used(self, viewer_id: int, day: int, subjects: Sequence[int]) -> dict[int, int]:
+        """What was used of the subjects on a day."""
+
     async def visits(self, user_id: int, after_generation: int) -> list[Visit]:
         """The user's visits after a generation, oldest first. Locks the user's visits."""
 
     async def add_visit(self, visit: Visit) -> None:
-        """Store a visit. Raises StoreConflict if its generation or its name is taken."""
+        """Store a visit, in place of the user's oldest visit if there are VISITS_KEPT. Raises
+        StoreConflict if its generation or its name is taken."""

@@ -2,6 +2,9 @@
 
 from typing import NamedTuple, Protocol
 
+VISITS_KEPT = 256
+"""Visits of a user that are kept, at most: several megabytes."""
+
 
 class Visit(NamedTuple):
     """A visit of the home feed: its chunk of new pins, in order."""

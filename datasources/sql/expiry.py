@@ -11,6 +11,7 @@ from datasources.sql.router import Router
 SHARDS_AT_A_TIME = 512
 
 _OLD_ANSWERS = "FROM {db}.answers WHERE created < ? ORDER BY created LIMIT ?"
+_OLD_QUOTAS = "FROM {db}.quotas WHERE day < ? ORDER BY day LIMIT ?"
 # A user's newest visit stays, because the next generation is counted from it.
 _OLD_VISITS = (
     "FROM {db}.visits v WHERE v.created < ? AND v.saved = 1 AND EXISTS (SELECT 1 "
@@ -30,12 +31,23 @@ class SqlExpiry:
         keys = ("viewer_id", "answer_key")
         return await self._forget("answers", keys, _OLD_ANSWERS, created_before, limit)
 
+    async def quotas(self, days_before: int, limit: int) -> Forgotten:
+        keys = ("viewer_id", "day", "subject")
+        return await self._forget("quotas", keys, _OLD_QUOTAS, days_before, limit, age="day")
+
     async def visits(self, created_before: int, limit: int) -> Forgotten:
         keys = ("user_id", "generation")
         return await self._forget("visits", keys, _OLD_VISITS, created_before, limit)
 
     async def _forget(
-        self, table: str, keys: Sequence[str], old: str, created_before: int, limit: int
+        self,
+        table: str,
+        keys: Sequence[str],
+        old: str,
+        before: int,
+        limit: int,
+        *,
+        age: str = "created",
     ) -> Forgotten:
         gone = 0
         lost: dict[str, StoreError] = {}
@@ -44,17 +56,14 @@ class SqlExpiry:
             some = shards[at : at + SHARDS_AT_A_TIME]
             places = {shard: self._router.place(shard) for shard in some}
             asked = {shard: place for shard, place in places.items() if place.server not in lost}
-            parts = [
-                Part(place, ", ".join(keys), old, (created_before, limit))
-                for place in asked.values()
-            ]
+            parts = [Part(place, ", ".join(keys), old, (before, limit)) for place in asked.values()]
             found, failed = await self._router.read_reachable(f"expiry.{table}", parts)
             lost |= failed
             for (shard, place), rows in zip(asked.items(), found, strict=True):
                 if not rows or place.server in lost:
                     continue
                 try:
-                    await self._delete(shard, table, keys, rows, created_before)
+                    await self._delete(shard, table, keys, rows, age, before)
                 except StoreError as error:
                     lost[place.server] = error
                 else:
@@ -67,11 +76,12 @@ class SqlExpiry:
         table: str,
         keys: Sequence[str],
         rows: Sequence[Sequence[Any]],
-        created_before: int,
+        age: str,
+        before: int,
     ) -> None:
         row = "(" + " AND ".join(f"{key} = ?" for key in keys) + ")"
-        sql = f"DELETE FROM {{db}}.{table} WHERE created < ? AND ({' OR '.join([row] * len(rows))})"
-        args = [created_before, *(value for values in rows for value in values)]
+        sql = f"DELETE FROM {{db}}.{table} WHERE {age} < ? AND ({' OR '.join([row] * len(rows))})"
+        args = [before, *(value for values in rows for value in values)]
 
         async def run(session: Session) -> None:
             session.at_commit(sql, args)

@@ -45,6 +45,7 @@ class Table(NamedTuple):
     primary: tuple[str, ...]
     unique: tuple[Index, ...] = ()
     indexes: tuple[Index, ...] = ()
+    check: str = ""  # a condition that every row meets
 
 
 PAGES = "pages"  # the index for reading lists
@@ -173,6 +174,22 @@ VISITS = Table(
     indexes=(Index("unsaved", ("user_id", "saved")), Index("age", ("created",))),
 )
 
+# What viewers wrote on a day, by subject. The check refuses a transaction that would exceed a
+# quota, so counting needs no read before the commit.
+QUOTAS = Table(
+    "quotas",
+    (
+        Column("viewer_id", Type.ID),
+        Column("day", Type.ID),  # its first epoch ms, in UTC
+        Column("subject", Type.ID),
+        Column("used", Type.ID),
+        Column("most", Type.ID),
+    ),
+    primary=("viewer_id", "day", "subject"),
+    indexes=(Index("age", ("day",)),),
+    check="used <= most",
+)
+
 CLAIMS = Table(
     "claims",
     (
@@ -193,6 +210,7 @@ OBJECT_SHARD = (
     ANSWERS,
     VISITS,
     RESPACINGS,
+    QUOTAS,
 )
-NEWEST = RESPACINGS.name  # a shard with this table has all tables
+NEWEST = QUOTAS.name  # a shard with this table has all tables
 MOD_SHARD = (FENCE, CLAIMS)

@@ -6,7 +6,15 @@ from datasources import ids
 from datasources.errors import StoreConflict
 from datasources.ids import Kind
 from datasources.mappings import Edge, EdgeKey, ListHead, ListKey, Mapping
-from datasources.protocols import RESPACINGS_KEPT, RESPACINGS_KEPT_MS, Answer, OutboxRow, Visit
+from datasources.protocols import (
+    RESPACINGS_KEPT,
+    RESPACINGS_KEPT_MS,
+    VISITS_KEPT,
+    Answer,
+    OutboxRow,
+    Use,
+    Visit,
+)
 from datasources.sql import codecs
 from datasources.sql.dialect import Dialect, marks, rows_of_marks
 from datasources.sql.engine import Session
@@ -14,6 +22,7 @@ from datasources.sql.lists import ROWS_A_STATEMENT, Lists, touch
 from datasources.sql.schema import KEYS, OBJECT_TABLES, PAGES
 
 BYTES_A_STATEMENT = 1 << 20  # far below MySQL's max_allowed_packet
+_QUOTA = ("viewer_id", "day", "subject")
 VISITS_LOCK = 0  # the mapping code of the rows in `lists` that lock a user's visits
 
 
@@ -186,6 +195,26 @@ class SqlTx:
             (viewer_id, codecs.key(key), *answer, self._clock()),
         )
 
+    async def use(self, viewer_id: int, day: int, uses: Sequence[Use]) -> None:
+        # In one order: two transactions of a viewer then never wait for each other.
+        values = [(viewer_id, day, *use) for use in sorted(uses)]
+        most = self._dialect.new.format(column="most")
+        self._session.at_commit(
+            "INSERT INTO {db}.quotas (viewer_id, day, subject, used, most) "
+            f"VALUES {rows_of_marks(len(values), 5)} "
+            f"{self._dialect.add(_QUOTA, 'used')}, most = {most}",
+            [it for row in values for it in row],
+        )
+
+    async def used(self, viewer_id: int, day: int, subjects: Sequence[int]) -> dict[int, int]:
+        found = await self._session.run(
+            "tx.used",
+            "SELECT subject, used FROM {db}.quotas "
+            f"WHERE viewer_id = ? AND day = ? AND subject IN ({marks(len(subjects))})",
+            (viewer_id, day, *subjects),
+        )
+        return dict(found.rows)
+
     async def visits(self, user_id: int, after_generation: int) -> list[Visit]:
         self._check(user_id)
         found = await self._read_visits(user_id, after_generation)
@@ -210,6 +239,10 @@ class SqlTx:
                 int(visit.saved),
                 visit.created,
             ),
+        )
+        self._session.at_commit(
+            "DELETE FROM {db}.visits WHERE user_id = ? AND generation <= ?",
+            (visit.user_id, visit.generation - VISITS_KEPT),
         )
 
     def finish(self) -> None:

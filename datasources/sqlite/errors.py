@@ -3,7 +3,13 @@
 import sqlite3
 from pathlib import Path
 
-from datasources.errors import StoreConflict, StoreCorrupt, StoreError, StoreUnavailable
+from datasources.errors import (
+    Exhausted,
+    StoreConflict,
+    StoreCorrupt,
+    StoreError,
+    StoreUnavailable,
+)
 
 CORRUPT = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR}
 BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
@@ -17,6 +23,8 @@ def translate(error: sqlite3.Error, path: Path) -> StoreError:
     """The store error for an error of SQLite about a file."""
     # The low byte is the error, and the other bits are details.
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+    if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_CONSTRAINT_CHECK:
+        return Exhausted(f"{path}: {error}")
     if code == sqlite3.SQLITE_CONSTRAINT:
         return StoreConflict(f"{path}: {error}")
     if code in BUSY:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from datasources.errors import StoreCorrupt
 from datasources.sql.engine import Place
-from datasources.sql.schema import MOD_SHARD, OBJECT_SHARD, Table, Type
+from datasources.sql.schema import MOD_SHARD, NEWEST, OBJECT_SHARD, Table, Type
 
-VERSION = 3  # in user_version: this file has all tables
+VERSION = 3  # in user_version: this file has all tables that this number had at first
 
 _TYPES = {
     Type.LOCAL_ID: "INTEGER",
@@ -40,6 +40,7 @@ def ddl(table: Table) -> list[str]:
     if not own_numbers:
         lines.append(f"PRIMARY KEY ({', '.join(table.primary)})")
     lines += [f"UNIQUE ({', '.join(columns)})" for _, columns in table.unique]
+    lines += [f"CHECK ({table.check})"] if table.check else []
     end = "" if own_numbers else " WITHOUT ROWID"
     return [
         f"CREATE TABLE IF NOT EXISTS {table.name} ({', '.join(lines)}){end}",
@@ -54,14 +55,15 @@ def create(connection: sqlite3.Connection, path: Path, place: Place, epoch: int)
     """Create a shard's tables and fence if they do not exist. Raises sqlite3.Error, and
     StoreCorrupt for a file of another version."""
     [version] = connection.execute("PRAGMA user_version").fetchone()
-    if version == VERSION:
+    is_mod = place.database.startswith("mod")
+    if version == VERSION and (is_mod or _has_table(connection, NEWEST)):
         return
-    if version:
+    if version not in (0, VERSION):
         raise StoreCorrupt(
             f"{path}: another version of Pinway made it (its tables are {version}, not {VERSION})"
         )
     connection.execute("PRAGMA journal_mode = WAL")
-    tables: Sequence[Table] = MOD_SHARD if place.database.startswith("mod") else OBJECT_SHARD
+    tables: Sequence[Table] = MOD_SHARD if is_mod else OBJECT_SHARD
     connection.execute("BEGIN IMMEDIATE")
     try:
         for table in tables:
@@ -76,6 +78,11 @@ def create(connection: sqlite3.Connection, path: Path, place: Place, epoch: int)
     except BaseException:
         connection.execute("ROLLBACK")
         raise
+
+
+def _has_table(connection: sqlite3.Connection, name: str) -> bool:
+    sql = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?"
+    return connection.execute(sql, (name,)).fetchone() is not None
 
 
 def fences(directory: Path, databases: Collection[str]) -> dict[str, int | None]:

@@ -20,6 +20,7 @@ from datasources.protocols import URGENT, Job, ShardTx, Stores, Visit
 from feed_engine.feeds.rows import Reason
 from feed_engine.outbox import change
 from feed_engine.outbox.completion import keep
+from feed_engine.transactions import quotas
 
 RECENT = 8  # saved visits that each page reads; unsaved visits are always read
 ENQUEUE_WITHIN = 0.1  # seconds; the relay queues jobs that a slow queue didn't take
@@ -102,7 +103,8 @@ async def begin(
 
     The transaction finds visits that began at the same time elsewhere. A visit with the same name
     is returned as the answer. If a visit with another name began, the chunk is chosen again without
-    that visit's pins.
+    that visit's pins. Raises Exhausted if the user began as many visits as a day allows: the feed
+    then shows what it showed before.
     """
     shard = shard_of(user_id)
     while True:
@@ -116,6 +118,8 @@ async def begin(
             if meanwhile:
                 return meanwhile, None, 0
             this = Visit(user_id, newest + 1, visit, msgspec.json.encode(chunk), False, now)
+            if uses := quotas.visit(stores):
+                await tx.use(user_id, quotas.today(now), uses)
             await tx.add_visit(this)
             task = change.VisitShown(user_id, newest + 1)
             payload = change.encode(change.change(tasks=[task]))

@@ -34,6 +34,7 @@ KIND = "arrange"  # the kind of the outbox rows
 MOST = 10_000  # pins in one call
 READ = 64  # rows in a read
 CHUNK = 256  # pins of the plan in a transaction
+PINS_A_WRITE = 100  # pins that count as one write for quotas
 NAMED = 5  # wrong ids that an error names
 ON_BOARD = Mapping.BOARD_HAS_PINS
 
@@ -90,7 +91,8 @@ async def reorder_pins(
         named.check_order()
         plan = Plan(board_id, given.pin_ids, before_pin_id or 0, after_pin_id or 0)
         id = await tx.post(KIND, msgspec.json.encode(plan))
-        return Outcome(id, Saved(id=id), change(), durable=False)
+        extra = 1 + len(given.pin_ids) // PINS_A_WRITE
+        return Outcome(id, Saved(id=id), change(), durable=False, extra=extra)
 
     async def again(saved: Saved) -> int:
         return saved.id

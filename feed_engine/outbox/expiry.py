@@ -1,4 +1,4 @@
-"""Deletes answers kept under idempotency keys, and visits, when they are too old."""
+"""Deletes old answers kept under idempotency keys, old visits, and old counts of quotas."""
 
 import asyncio
 import logging
@@ -44,7 +44,11 @@ async def expire(
 
 
 async def expire_batch(stores: Stores, answers_days: int, visits_days: int, now: int) -> Forgotten:
-    """Delete up to BATCH answers and BATCH visits of each shard that are older."""
+    """Delete up to BATCH answers, visits and counts of quotas of each shard that are older. The
+    counts of yesterday stay: the clock of another host may be late."""
     answers = await stores.shards.expiry.answers(now - answers_days * DAY, BATCH)
     visits = await stores.shards.expiry.visits(now - visits_days * DAY, BATCH)
-    return Forgotten(answers.rows + visits.rows, {**answers.lost, **visits.lost})
+    quotas = await stores.shards.expiry.quotas(now // DAY * DAY - DAY, BATCH)
+    parts = (answers, visits, quotas)
+    lost = {server: error for part in parts for server, error in part.lost.items()}
+    return Forgotten(sum(part.rows for part in parts), lost)

@@ -10,6 +10,7 @@ import msgspec
 
 from datasources.errors import (
     BadInput,
+    Exhausted,
     RequestError,
     StaleTopology,
     StoreConflict,
@@ -21,6 +22,7 @@ from datasources.protocols import Answer, OutboxRow, ShardTx, Stores
 from feed_engine.outbox.change import KIND, AnyTask, Change, change, encode
 from feed_engine.outbox.completion import acknowledge, change_of
 from feed_engine.transactions.inputs import Input
+from feed_engine.transactions.quotas import Quota
 from feed_engine.transactions.validation import idempotency_key
 
 ATTEMPTS = 5  # of a transaction that lost to another transaction with the same key
@@ -63,12 +65,18 @@ class Outdated(Exception):
 @dataclass(frozen=True, slots=True)
 class Outcome(Generic[R]):
     """The outcome of a transaction. If not `durable`, the transaction wrote nothing, and `change`
-    only completes the work of an earlier write."""
+    only completes the work of an earlier write.
+
+    For quotas: `extra` is how many writes it counts as in addition; it is directed at a user
+    (`toward`; 0: nobody), and comments under a pin (`under`)."""
 
     result: R
     saved: Saved
     change: Change
     durable: bool = True
+    extra: int = 0
+    toward: int = 0
+    under: int = 0
 
 
 class Mutation(NamedTuple):
@@ -125,17 +133,22 @@ async def mutate(
     """Commit `work`, complete it, and return its answer. If the key already has an answer, only
     unfinished work is done, and `recall` repeats the answer.
 
-    `prepare` reads other shards. Raises RequestError for errors that the client can correct, and
-    Unfinished when the write is kept but can't be completed yet.
+    `prepare` reads other shards. Raises RequestError for errors that the client can correct
+    (QuotaExceeded if the viewer has written enough today), and Unfinished when the write is kept
+    but can't be completed yet.
     """
     idempotency_key(mutation.key)
+    quota = Quota(stores, mutation.name, mutation.shard, mutation.viewer_id)
 
     async def run(tx: ShardTx, prepared: P) -> tuple[Answer | None, Outcome[R] | None, int | None]:
         if (saved := await _answered(tx, mutation)) is not None:
             return saved, None, None
         outcome = await work(tx, prepared)
         key, outbox_id = mutation.scoped_key(), None
-        if outcome.durable or key is not None:  # a kept answer may still have unfinished work
+        stored = outcome.durable or key is not None  # a kept answer may still have unfinished work
+        if amount := stored + outcome.extra:
+            await quota.use(tx, amount, toward=outcome.toward, under=outcome.under)
+        if stored:
             outbox_id = await tx.post(KIND, encode(outcome.change))
         if key is not None:
             answer = Answer(mutation.fingerprint(), msgspec.json.encode(outcome.saved), outbox_id)
@@ -143,8 +156,20 @@ async def mutate(
         return None, outcome, outbox_id
 
     async def attempt() -> tuple[Answer | None, Outcome[R] | None, int | None]:
-        prepared = await prepare()
-        return await _transact(stores, mutation, lambda tx: run(tx, prepared))
+        quota.reserve()
+        try:
+            prepared = await prepare()
+            await quota.reserved()
+            try:
+                found = await _transact(stores, mutation, lambda tx: run(tx, prepared))
+            except Exhausted:
+                raise await quota.exceeded() from None
+        except (RequestError, Outdated):
+            await quota.give_back()
+            raise
+        if found[2] is None:  # nothing was written
+            await quota.give_back()
+        return found
 
     try:
         saved, outcome, outbox_id = await _while_outdated(attempt)

@@ -7,7 +7,7 @@ from datasources.errors import Forbidden, NotFound, StoreCorrupt
 from datasources.ids import Kind
 from datasources.mappings import SEQUENCE_STEP, Edge, EdgeKey, ListKey, Mapping
 from datasources.protocols import ShardTx, Stores
-from datasources.records import Board, Comment
+from datasources.records import Board, Comment, Pin
 from feed_engine.transactions import access
 from feed_engine.transactions.commit import Mutation, Outcome, Rows, Saved, mutate, now_ms, row_of
 from feed_engine.transactions.edit import edited
@@ -27,11 +27,11 @@ async def create_comment(
     NotFound."""
     new = new.checked()
 
-    async def prepare() -> Board:
-        _, board = await access.find_pin(stores, viewer_id, new.pin_id)
-        return board
+    async def prepare() -> tuple[Pin, Board]:
+        return await access.find_pin(stores, viewer_id, new.pin_id)
 
-    async def work(tx: ShardTx, board: Board) -> Outcome[CommentWritten]:
+    async def work(tx: ShardTx, found: tuple[Pin, Board]) -> Outcome[CommentWritten]:
+        pin, board = found
         comment = Comment(
             created=at if at is not None else now_ms(),
             pin_id=new.pin_id,
@@ -44,7 +44,13 @@ async def create_comment(
         rows, edge = Rows(tx), Edge(new.pin_id, id, comment.created * SEQUENCE_STEP, 1)
         await rows.put(Mapping.PIN_HAS_COMMENTS, edge)
         saved = Saved(id=id, row=row_of(edge))
-        return Outcome(CommentWritten(comment, edge), saved, rows.change())
+        return Outcome(
+            CommentWritten(comment, edge),
+            saved,
+            rows.change(),
+            toward=pin.owner_id,
+            under=pin.id,
+        )
 
     async def again(saved: Saved) -> CommentWritten:
         return CommentWritten(await access.recall(stores, Comment, saved.id), saved.edge())

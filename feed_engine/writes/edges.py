@@ -12,7 +12,8 @@ from datasources.protocols import ShardTx, Stores
 from feed_engine.outbox.change import AnyTask, Change, change
 from feed_engine.transactions.commit import Mutation, Outcome, Rows, Saved, mutate, row_of
 
-Check = Callable[[], Awaitable[object]]
+Check = Callable[[], Awaitable[int]]
+"""Returns the user at whom the edge is directed, for quotas (0: nobody). Raises NotFound."""
 Tasks = Callable[[Edge], list[AnyTask]]
 
 
@@ -28,18 +29,15 @@ async def set_edge(
     """Set the edge from the viewer to the target, if `check` finds the target. An edge that is
     already set stays."""
 
-    async def prepare() -> None:
-        await check()
-
-    async def work(tx: ShardTx, _: None) -> Outcome[Edge]:
+    async def work(tx: ShardTx, toward: int) -> Outcome[Edge]:
         row = await _locked(tx, mapping, mutation.viewer_id, target_id)
         if row is not None and row.active:
             return _unchanged(mapping, row)
         version = row.version + 1 if row else 1
         edge = Edge(mutation.viewer_id, target_id, at * SEQUENCE_STEP, version)
-        return await _put(tx, mapping, edge, tasks)
+        return await _put(tx, mapping, edge, tasks, toward)
 
-    return await mutate(stores, mutation, prepare, work, _again)
+    return await mutate(stores, mutation, check, work, _again)
 
 
 async def clear_edge(
@@ -53,20 +51,20 @@ async def clear_edge(
     """Clear the edge. It may be cleared even if the viewer can no longer see the target. If there
     is no edge, `check` says whether the target exists."""
 
-    async def prepare() -> NotFound | None:
+    async def prepare() -> int | NotFound:
         try:
-            await check()
+            return await check()
         except NotFound as error:
             return error
-        return None
 
-    async def work(tx: ShardTx, unseen: NotFound | None) -> Outcome[Edge]:
+    async def work(tx: ShardTx, found: int | NotFound) -> Outcome[Edge]:
         row = await _locked(tx, mapping, mutation.viewer_id, target_id)
         if row is not None and row.active:
             edge = row._replace(version=row.version + 1, active=False)
-            return await _put(tx, mapping, edge, tasks)
-        if unseen is not None:
-            raise unseen
+            toward = 0 if isinstance(found, NotFound) else found
+            return await _put(tx, mapping, edge, tasks, toward)
+        if isinstance(found, NotFound):
+            raise found
         return _unchanged(mapping, row or Edge(mutation.viewer_id, target_id, 0, 0, False))
 
     return await mutate(stores, mutation, prepare, work, _again)
@@ -77,11 +75,14 @@ async def _locked(tx: ShardTx, mapping: Mapping, viewer_id: int, target_id: int)
     return await tx.edge(EdgeKey(mapping, viewer_id, target_id))
 
 
-async def _put(tx: ShardTx, mapping: Mapping, edge: Edge, tasks: Tasks) -> Outcome[Edge]:
+async def _put(
+    tx: ShardTx, mapping: Mapping, edge: Edge, tasks: Tasks, toward: int
+) -> Outcome[Edge]:
     rows = Rows(tx)
     await rows.put(mapping, edge)
     await rows.put(REVERSE[mapping], edge.reversed())
-    return Outcome(edge, Saved(row=row_of(edge)), rows.change(tasks=tasks(edge)))
+    following = rows.change(tasks=tasks(edge))
+    return Outcome(edge, Saved(row=row_of(edge)), following, toward=toward)
 
 
 def _unchanged(mapping: Mapping, edge: Edge) -> Outcome[Edge]:

@@ -28,8 +28,8 @@ async def follow(
     if target_id == viewer_id:
         raise BadInput("Nobody can follow themselves: choose another user.", "userId")
 
-    async def check() -> None:
-        await _check(stores, viewer_id, kind, target_id)
+    async def check() -> int:
+        return await _check(stores, viewer_id, kind, target_id)
 
     def tasks(edge: Edge) -> list[AnyTask]:
         return [Followed(viewer_id=viewer_id, target_id=target_id, version=edge.version, at=at)]
@@ -44,8 +44,8 @@ async def unfollow(
     """Unfollow the target. Nothing changes if the viewer doesn't follow it. Raises NotFound."""
     kind, at = _kind_of(target_id), now_ms()
 
-    async def check() -> None:
-        await _check(stores, viewer_id, kind, target_id)
+    async def check() -> int:
+        return await _check(stores, viewer_id, kind, target_id)
 
     def tasks(edge: Edge) -> list[AnyTask]:
         return [Unfollowed(viewer_id=viewer_id, target_id=target_id, version=edge.version, at=at)]
@@ -64,13 +64,14 @@ def _kind_of(target_id: int) -> Kind:
     return kind
 
 
-async def _check(stores: Stores, viewer_id: int, kind: Kind, target_id: int) -> None:
+async def _check(stores: Stores, viewer_id: int, kind: Kind, target_id: int) -> int:
+    """The followed user, or the owner of the followed board; 0 for an interest."""
     if kind is Kind.BOARD:
-        await access.find_board(stores, viewer_id, target_id)
-        return
+        return (await access.find_board(stores, viewer_id, target_id)).owner_id
     record = User if kind is Kind.USER else Interest
     if not await access.read(stores, record, [target_id]):
         raise access.missing(kind, target_id)
+    return target_id if kind is Kind.USER else 0
 
 
 def _mutation(

@@ -17,8 +17,8 @@ async def like_pin(
     stays. Raises NotFound."""
     at = at if at is not None else now_ms()
 
-    async def check() -> None:
-        await access.find_pin(stores, viewer_id, pin_id)
+    async def check() -> int:
+        return (await access.find_pin(stores, viewer_id, pin_id))[0].owner_id
 
     def tasks(_: Edge) -> list[AnyTask]:
         return [PinLiked(viewer_id=viewer_id, pin_id=pin_id, at=at)]
@@ -32,8 +32,8 @@ async def unlike_pin(
 ) -> Edge:
     """Unlike the pin. Nothing changes if the viewer doesn't like it. Raises NotFound."""
 
-    async def check() -> None:
-        await access.find_pin(stores, viewer_id, pin_id)
+    async def check() -> int:
+        return (await access.find_pin(stores, viewer_id, pin_id))[0].owner_id
 
     def tasks(_: Edge) -> list[AnyTask]:
         return []

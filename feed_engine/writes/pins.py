@@ -5,6 +5,7 @@ pin locks its board first.
 """
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
 import msgspec
 
@@ -95,7 +96,7 @@ async def repin(
             root_id=source.root if source.source_id else None,
             interest_ids=source.interest_ids,
         )
-        return await _save(tx, viewer_id, pin, tasks)
+        return replace(await _save(tx, viewer_id, pin, tasks), toward=source.owner_id)
 
     shard = access.home(stores, Kind.BOARD, board_id)
     given = Repin(pin_id=pin_id, board_id=board_id)

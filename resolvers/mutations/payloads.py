@@ -12,11 +12,12 @@ from resolvers.paging import Edge
 
 @dataclass(frozen=True, slots=True)
 class UserError:
-    """A fault of an input: `field` is its path, `code` its kind."""
+    """A fault of an input: `field` is its path, `code` its kind. `retry_after` is in seconds."""
 
     code: str
     message: str
     field: str | None
+    retry_after: int | None = None
 
 
 @dataclass(kw_only=True, slots=True)
