@@ -83,13 +83,14 @@ def check_made(settings: Settings) -> None:
 
 
 def topology_url(settings: Settings) -> str:
-    """The URL of the topology. Creates nothing. Raises ConfigError if the embedded topology belongs
-    to another user."""
+    """The URL of the topology. Creates none. Raises ConfigError if the embedded topology belongs to
+    another user."""
     if settings.topology != EMBEDDED:
         return settings.topology
     data = settings.data_dir.resolve()
     check_directory(data)
-    return f"file://{quote(str(data / 'topology.json'))}"
+    path = data / _TOPOLOGY
+    return f"file://{quote(str(_topology_file(data) if path.exists() else path))}"
 
 
 def _topology_file(data: Path) -> Path:

@@ -14,23 +14,23 @@ from pathlib import Path
 from datasources.errors import StoreUnavailable
 
 END_SECONDS = 20.0
+_PROC = Path("/proc/self/cmdline")
 
 
-def write_pid_file(path: Path, pid: int, socket: Path) -> None:
-    path.write_text(f"{pid}\n{socket}\n")
+def write_pid_file(path: Path, pid: int) -> None:
+    path.write_text(f"{pid}\n")
 
 
 async def end_orphan(pid_file: Path, directory: Path) -> None:
     """Stop the server in the pid file if it is still running. Raises StoreUnavailable when it won't
     end."""
-    pid, socket = _read_pid_file(pid_file)
-    # The pid may belong to another program by now: the server's title shows its socket.
-    if pid <= 1 or socket not in _title(pid) or "valkey" not in _title(pid):
+    pid = _read_pid_file(pid_file)
+    if not _is_server_of(directory, pid):
         return
     with contextlib.suppress(ProcessLookupError):
         os.kill(pid, signal.SIGTERM)
     deadline = time.monotonic() + END_SECONDS
-    while socket in _title(pid):
+    while _is_server_of(directory, pid):
         if time.monotonic() > deadline:
             raise StoreUnavailable(
                 f"process {pid} still uses {directory} and does not end: stop it first"
@@ -38,23 +38,49 @@ async def end_orphan(pid_file: Path, directory: Path) -> None:
         await asyncio.sleep(0.02)
 
 
-def _read_pid_file(path: Path) -> tuple[int, str]:
-    """Process id and socket, or (0, "") if there is no such file."""
+def _is_server_of(directory: Path, pid: int) -> bool:
+    """Whether the process is a Valkey that works in the directory. The pid may belong to another
+    program by now; or the directory is a copy, and the pid file names the server of the original.
+    """
+    if pid <= 1 or "valkey" not in _title(pid):
+        return False
+    folder = _working_directory(pid)
     try:
-        number, socket, *_ = path.read_text().splitlines()
-        return int(number), socket
-    except (OSError, ValueError):
-        return 0, ""
+        return folder is not None and os.path.samefile(folder, directory)
+    except OSError:
+        return False
+
+
+def _read_pid_file(path: Path) -> int:
+    """The process id, or 0 if there is no such file."""
+    try:
+        return int(path.read_text().splitlines()[0])
+    except (OSError, ValueError, IndexError):
+        return 0
 
 
 def _title(pid: int) -> str:
     """The command line of a process; empty if there is no such process."""
-    if Path("/proc/self/cmdline").exists():
+    if _PROC.exists():
         try:
             return Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace")
         except OSError:
             return ""
-    found = subprocess.run(
-        ["ps", "-o", "command=", "-p", str(pid)], capture_output=True, text=True, check=False
-    )
+    return _said("ps", "-o", "command=", "-p", str(pid))
+
+
+def _working_directory(pid: int) -> str | None:
+    """The folder in which a process works: on Linux a link that follows the folder when it is
+    renamed."""
+    if _PROC.exists():
+        return f"/proc/{pid}/cwd"
+    lines = _said("lsof", "-a", "-d", "cwd", "-p", str(pid), "-Fn").splitlines()
+    return next((line[1:] for line in lines if line.startswith("n")), None)
+
+
+def _said(*command: str) -> str:
+    try:
+        found = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError:
+        return ""
     return found.stdout

@@ -175,7 +175,7 @@ class ValkeyServer:
                 cwd=self._dir,
                 start_new_session=True,  # Ctrl-C is for Pinway, which then stops its children
             )
-        write_pid_file(self._pid_file, self._process.pid, socket)
+        write_pid_file(self._pid_file, self._process.pid)
 
     async def _until_ready(self, socket: Path) -> None:
         assert self._process is not None

@@ -187,6 +187,26 @@ def stop(identity: Identity, grace: float) -> bool:
     return gentle
 
 
+def works_below(identity: Identity, directory: Path) -> bool:
+    """Whether the process, or after its death a process of its session, works in the directory or
+    below it. The processes in a pid file that was copied work in the original directory."""
+    alive = [identity] if is_alive(identity) else members(identity)
+    return any(_has_parent(f"/proc/{found.pid}/cwd", directory) for found in alive)
+
+
+def _has_parent(folder: str, directory: Path) -> bool:
+    try:
+        wanted, there = directory.stat(), os.stat(folder)
+        while not os.path.samestat(wanted, there):
+            folder += "/.."
+            below, there = there, os.stat(folder)
+            if os.path.samestat(below, there):  # the root
+                return False
+    except OSError:
+        return False
+    return True
+
+
 def save(identity: Identity, path: Path) -> None:
     scratch = path.with_name(path.name + ".new")
     scratch.write_text(json.dumps(asdict(identity)))

@@ -87,7 +87,7 @@ class Service:
     @property
     def identity(self) -> Identity | None:
         """The running process; None when it is down."""
-        known = process.load(self.pid_file)
+        known = self._known()
         return known if known is not None and process.is_alive(known) else None
 
     @property
@@ -152,7 +152,7 @@ class Service:
 
     def stop(self) -> bool:
         """Stop the process and all its children. Returns whether it ended by itself in time."""
-        known = process.load(self.pid_file)
+        known = self._known()
         gentle = True if known is None else process.stop(known, self.stop_grace)
         self.pid_file.unlink(missing_ok=True)
         return gentle
@@ -179,10 +179,16 @@ class Service:
             return ""
         return "\n".join(text.splitlines()[-lines:])
 
+    def _known(self) -> Identity | None:
+        """The process in the pid file; None if it works elsewhere, because the directory is a copy
+        of a stack that runs."""
+        known = process.load(self.pid_file)
+        return known if known is not None and process.works_below(known, self.dir) else None
+
     def _end_orphans(self) -> None:
         """End the children of a server that died by itself: they must not keep its files or
         ports."""
-        known = process.load(self.pid_file)
+        known = self._known()
         if known is not None:
             process.stop(known, grace=0)
         with contextlib.suppress(FileNotFoundError):

@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import anyio
 import pytest
 import redis.asyncio
 import redis.exceptions
@@ -248,3 +249,33 @@ async def test_a_process_that_merely_has_the_number_of_the_server_is_left_alone(
         assert bystander.returncode is None
     bystander.kill()
     assert await bystander.wait() == -signal.SIGKILL
+
+
+async def test_a_start_on_a_copy_of_a_directory_in_use_leaves_the_original_running(
+    tmp_path: Path,
+) -> None:
+    copy = tmp_path / "copy"
+    async with ValkeyServer(tmp_path / "original") as original, client(original) as valkey:
+        await valkey.set("name", "original")
+        pid = original.pid
+        await anyio.run_process(["cp", "-a", str(tmp_path / "original"), str(copy)])
+        async with ValkeyServer(copy) as copied, client(copied) as other:
+            await other.set("name", "copy")
+            assert copied.pid != pid
+            assert original.pid == pid
+        assert await valkey.get("name") == b"original"
+        assert original.pid == pid
+
+
+async def test_a_server_left_behind_in_a_directory_that_was_renamed_is_ended(
+    tmp_path: Path,
+) -> None:
+    server = ValkeyServer(tmp_path / "old")
+    await server.start()
+    left = server.pid
+    (tmp_path / "old").rename(tmp_path / "new")
+    directory = tmp_path / "new" / "valkey"
+    await end_orphan(directory / "valkey.pid", directory)
+    assert left
+    await until_ended(left)
+    await server.stop()

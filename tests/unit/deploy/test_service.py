@@ -1,6 +1,8 @@
 """`deploy/stack/service.py`: one server's life, with small programs in a server's place."""
 
+import os
 import signal
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -8,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from deploy.stack import process
 from deploy.stack.errors import StackError, StartFailed
 from deploy.stack.service import NotReady, Service, State
 
@@ -133,3 +136,59 @@ def test_configuration_tells_whether_it_changed(program: Program) -> None:
     program.text = "two"
     assert program.configure()
     assert (program.dir / "conf" / "a.txt").read_text() == "two"
+
+
+def copy_of(program: Program, root: Path) -> Program:
+    """The same server in a copy of its directory, as `cp -a` makes it."""
+    subprocess.run(["cp", "-a", program.dir.parent, root], check=True)
+    return Program("program", root, {"main": 1})
+
+
+def test_a_copied_directory_leaves_the_server_of_the_original_alone(
+    program: Program, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    program.start()
+    program.wait_ready()
+    first = program.pid
+    copy = copy_of(program, tmp_path_factory.mktemp("copies") / "copy")
+    assert copy.pid is None
+    assert copy.health().state is State.DOWN
+    with pytest.raises(StackError, match="is down"):
+        copy.kill()
+    copy.start()
+    copy.wait_ready()
+    assert copy.pid not in (None, first)
+    copy.stop()
+    assert program.pid == first
+    assert program.health().state is State.UP
+
+
+def test_a_copied_directory_leaves_the_children_of_the_originals_dead_server_alone(
+    program: Program, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    program.program = (
+        "import os, pathlib, signal; os.fork(); "
+        "pathlib.Path(f'child{os.getpid()}').touch(); pathlib.Path('ready').touch(); signal.pause()"
+    )
+    program.start()
+    program.wait_ready()
+    leader = program.identity
+    assert leader is not None
+    os.kill(leader.pid, signal.SIGKILL)
+    copy = copy_of(program, tmp_path_factory.mktemp("copies") / "copy")
+    copy.stop()
+    left = process.members(leader)
+    assert left
+    program.stop()
+    assert process.members(leader) == []
+
+
+def test_a_renamed_directory_keeps_its_server(tmp_path: Path) -> None:
+    before = Program("program", tmp_path / "old", {"main": 1})
+    before.start()
+    pid = before.pid
+    (tmp_path / "old").rename(tmp_path / "new")
+    after = Program("program", tmp_path / "new", {"main": 1})
+    assert after.pid == pid
+    after.stop()
+    assert before.identity is None
