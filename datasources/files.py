@@ -20,10 +20,14 @@ def write(path: Path, data: bytes, *, mode: int = PRIVATE) -> None:
 def replacing(path: Path, *, mode: int = PRIVATE) -> Iterator[BinaryIO]:
     """A new file that replaces `path` at the end of the block. Afterwards the new file is durable;
     after an error the old file stays. `mode` gives the permissions, from which the umask is taken
-    away. Concurrent writers must hold a lock. Raises OSError."""
+    away. A link is replaced, not followed. Concurrent writers must hold a lock. Raises OSError."""
     part = path.with_name(f"{path.name}.part")
+    part.unlink(missing_ok=True)  # of a process that was killed
+    # A file or link of somebody else, put there since, is not opened.
+    new = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+    file = os.fdopen(os.open(part, new, mode), "wb")
     try:
-        with open(part, "wb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
+        with file:
             yield file
             file.flush()
             os.fsync(file.fileno())

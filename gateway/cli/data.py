@@ -1,10 +1,11 @@
 """`pinway import` and `export`."""
 
 import asyncio
+import os
 import sys
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from stat import S_IMODE
+from stat import S_IMODE, S_ISREG
 from typing import BinaryIO
 
 import click
@@ -141,11 +142,17 @@ async def _export(settings: Settings, file: Path) -> int:
 
 
 def _opened(file: Path) -> AbstractContextManager[BinaryIO]:
-    """The place for an export's lines. A file is replaced when the export is whole, and keeps its
-    permissions; a device or a pipe gets the lines at once."""
+    """The place for an export's lines, which have what is on secret boards. A new file is for its
+    owner alone. A file is replaced when the export is whole, and keeps its permissions; a device or
+    a pipe gets the lines at once. Raises ConfigError for a link to a file."""
     if str(file) == "-":
         return nullcontext(sys.stdout.buffer)
     if file.exists() and not file.is_file():
-        return file.open("wb")
-    mode = S_IMODE(file.stat().st_mode) if file.exists() else 0o666
-    return files.replacing(file.resolve(), mode=mode)
+        handle = os.open(file, os.O_WRONLY)
+        if not S_ISREG(os.fstat(handle).st_mode):
+            return os.fdopen(handle, "wb")
+        os.close(handle)  # it was replaced since
+    if file.is_symlink():
+        raise ConfigError(f"{file} is a symbolic link: name the file itself, or - for the output")
+    mode = S_IMODE(file.stat().st_mode) if file.exists() else files.PRIVATE
+    return files.replacing(file, mode=mode)

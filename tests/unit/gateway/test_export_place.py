@@ -1,0 +1,82 @@
+"""The place for an export's lines: private, and never through a link."""
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from datasources import files
+from datasources.errors import ConfigError
+from gateway.cli.data import _opened
+
+
+@pytest.fixture(autouse=True)
+def open_umask() -> Iterator[None]:
+    before = os.umask(0)
+    yield
+    os.umask(before)
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_a_new_export_is_for_its_owner_alone_from_its_first_byte(tmp_path: Path) -> None:
+    file = tmp_path / "world.jsonl"
+    with _opened(file) as lines:
+        lines.write(b"secret\n")
+        lines.flush()
+        [unfinished] = tmp_path.iterdir()
+        assert mode(unfinished) == 0o600
+    assert mode(file) == 0o600
+    assert file.read_bytes() == b"secret\n"
+
+
+def test_a_replaced_export_keeps_its_permissions(tmp_path: Path) -> None:
+    file = tmp_path / "world.jsonl"
+    file.touch()
+    file.chmod(0o640)
+    with _opened(file) as lines:
+        lines.write(b"secret\n")
+    assert mode(file) == 0o640
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_link_is_refused_and_what_it_names_stays(tmp_path: Path, there: bool) -> None:
+    other, file = tmp_path / "other", tmp_path / "world.jsonl"
+    if there:
+        other.write_text("mine")
+    file.symlink_to(other)
+    with pytest.raises(ConfigError, match=r"world\.jsonl is a symbolic link: name the file itself"):
+        _opened(file)
+    assert other.exists() is there
+    assert not there or other.read_text() == "mine"
+
+
+def test_a_device_gets_the_lines(tmp_path: Path) -> None:
+    (tmp_path / "null").symlink_to(os.devnull)
+    with _opened(tmp_path / "null") as lines:
+        lines.write(b"secret\n")
+
+
+def test_a_link_or_file_in_the_place_of_the_unfinished_file_is_not_written(tmp_path: Path) -> None:
+    other, part, file = (tmp_path / name for name in ("other", "file.part", "file"))
+    other.write_text("mine")
+    part.symlink_to(other)
+    files.write(file, b"new")
+    assert (file.read_bytes(), other.read_text()) == (b"new", "mine")
+    part.touch(mode=0o666)
+    files.write(file, b"newer")
+    assert (file.read_bytes(), mode(file)) == (b"newer", 0o600)
+
+
+def test_a_link_that_comes_between_is_replaced_and_not_followed(tmp_path: Path) -> None:
+    other, file = tmp_path / "other", tmp_path / "world.jsonl"
+    other.write_text("mine")
+    with _opened(file) as lines:
+        lines.write(b"secret\n")
+        file.symlink_to(other)
+    assert other.read_text() == "mine"
+    assert not file.is_symlink()
