@@ -1,0 +1,87 @@
+"""The addresses of bookmarks: web addresses, texts that can't be links, and what is left out."""
+
+import re
+from typing import NamedTuple
+from urllib.parse import quote
+
+from datasources.errors import BadInput
+from feed_engine.transactions import validation
+
+_WEB = re.compile(r"(https?):[/\\]*", re.IGNORECASE)
+_FEED = re.compile(r"feed:(//|(?=https?:))", re.IGNORECASE)
+_SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):", re.IGNORECASE)
+_OF_BROWSERS = frozenset(
+    {
+        *("about", "blob", "brave", "chrome", "chrome-extension", "data", "edge", "file"),
+        *("filesystem", "javascript", "livescript", "moz-extension", "opera", "place"),
+        *("resource", "safari-extension", "vbscript", "view-source", "vivaldi", "wyciwyg"),
+    }
+)
+"""Schemes of code and of things inside one browser. Nobody else can follow such a link."""
+_ESCAPED = re.compile(rf"[\s\x00-\x20\x7f]|{validation.UNSEEN.pattern}")
+_SHOWN = 60
+
+
+class Address(NamedTuple):
+    """The address of a bookmark. `fault` says why it is not a link. `text` is empty if the bookmark
+    is left out; otherwise the address is a link, or with a fault a text for people."""
+
+    text: str
+    fault: str = ""
+
+
+def read(text: str) -> Address:
+    """The address as a browser reads it: without white space around it and line breaks in it."""
+    address = re.sub(r"[\t\r\n]", "", text.strip())
+    address = _FEED.sub(lambda found: "" if found[1] == "" else "http://", address, count=1)
+    web = _WEB.match(address)
+    if web is None:
+        scheme = _SCHEME.match(address)
+        if not address or (scheme is not None and scheme[1].lower() in _OF_BROWSERS):
+            return Address("", f"{address[:_SHOWN]!r} is no web address: link left out")
+        _, slashes, rest = address.partition("//")
+        if slashes and (told := _credentials(rest)):
+            return Address("", told)
+        return _kept(address, "it has no http:// or https://")
+    rest = _escaped(address[web.end() :])
+    if not rest.strip("/"):
+        return Address("", f"{address[:_SHOWN]!r} is no web address: link left out")
+    address = f"{web[1].lower()}://{rest}"
+    if told := _credentials(rest):
+        return Address("", told)
+    if len(address) > validation.URL_LENGTH:
+        return _kept(address, f"it has over {validation.URL_LENGTH:,} characters")
+    try:
+        validation.link(address, "link")
+    except BadInput:
+        return _kept(address, "its host or port is wrong")
+    return Address(address)
+
+
+def _kept(address: str, why: str) -> Address:
+    shown = validation.shown(address)
+    fault = f"{shown} can't be a link, because {why}: the pin has it in its description instead"
+    return Address(address, fault)
+
+
+def _escaped(rest: str) -> str:
+    """The host and all after it, with the characters escaped that a browser escapes. A backslash
+    in a path is a slash."""
+    rest = _ESCAPED.sub(lambda found: quote(found[0]), rest)
+    if "\\" not in rest:
+        return rest
+    end = re.search("[?#]", rest)
+    path = end.start() if end else len(rest)
+    return rest[:path].replace("\\", "/") + rest[path:].replace("\\", "%5C")
+
+
+def _credentials(rest: str) -> str | None:
+    """What to say of a user name or a password before the host; None if there is none."""
+    authority = re.split("[/?#]", rest, maxsplit=1)[0]
+    _, at, host = authority.rpartition("@")
+    if not at:
+        return None
+    return (
+        f"the address on {host[:_SHOWN]!r} holds a user name or a password, which everybody who "
+        "sees the pin could read: link left out"
+    )
