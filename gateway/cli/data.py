@@ -18,7 +18,8 @@ from gateway.cli.output import as_json, tell
 from gateway.directory import make_directory
 from gateway.embedded import check_made
 from gateway.importing.export import export_file
-from gateway.importing.loader import check_file, import_file
+from gateway.importing.loader import import_file
+from gateway.importing.reading import check_file
 from gateway.importing.report import Bad, ImportOptions, ImportReport, summary
 from gateway.installing import install
 from gateway.progress import Bars
@@ -55,7 +56,7 @@ def import_command(
     errors: int,
     as_json: bool,
 ) -> None:
-    """Bring in FILE: a browser's bookmarks export, or JSON Lines (docs/import.md).
+    """Bring in FILE: bookmarks of a browser or a service, or JSON Lines (docs/import.md).
 
     The command may be stopped and run again: it imports nothing twice. It describes bad lines by
     number and skips them. The exit status is 1 when no line could be imported.
@@ -84,6 +85,7 @@ def import_command(
             "loaded": report.loaded,
             "bad_lines": report.bad_lines,
             "changed_lines": report.changed_lines,
+            "private_links": report.private_links,
         }
         tell(told, "", as_json=True)
     click.echo(summary(report), err=True)

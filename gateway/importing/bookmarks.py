@@ -1,219 +1,269 @@
-"""Reads bookmarks as browsers export them (the Netscape bookmark file, HTML): folders and links.
+"""Reads bookmarks in HTML: files that browsers export (the Netscape bookmark file), and lists of
+saved articles.
 
-This is the format of Chrome, Firefox and Safari: `<DT><H3>` opens a folder's name, `<DL>` its
-contents, `<DT><A HREF ADD_DATE>` is a link, and `<DD>` describes the folder or link before it. Tags
-are read one by one, not as a tree, so unclosed and misplaced tags have the same effect as in a
-browser.
+In the Netscape file, `<DT><H3>` opens a folder's name, `<DL>` its contents, `<DT><A HREF ADD_DATE>`
+is a link, and `<DD>` describes the folder or link before it. In a list of articles, `<h1>` names
+the `<ul>` or `<ol>` that follows, and `<li><a href time_added>` is a link. Tags are read one by
+one, not as a tree, so unclosed and misplaced tags have the same effect as in a browser.
 """
 
-import codecs
 import re
-from collections.abc import Iterable, Iterator
-from html.parser import HTMLParser
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
 
-from gateway.importing.jsonl import LATEST_MS
+from gateway.importing import decoding
+from gateway.importing.events import (
+    Event,
+    Fault,
+    Folder,
+    Link,
+    Title,
+    dated,
+    is_hidden,
+    is_private,
+    linked,
+)
+from gateway.importing.markup import Broken, EndTag, StartTag, Text, Tokenizer
 
-MAX_TAG = 4 << 20  # characters; longer tags are broken (icons inside tags have some ten thousand)
 MAX_DEPTH = 100  # folders within folders
 _MAX_TEXT, _MAX_PIECES = 5000, 200
-_MICROSECONDS_1601 = 11_644_473_600_000_000  # from 1601 to 1970
 _BLANKS = re.compile(r"\s+")
-_CHARSET = re.compile(rb"<meta[^>]+charset=[\"']?\s*([\w.:-]+)", re.IGNORECASE)
-_BOMS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
-
-
-class Folder(NamedTuple):
-    """A folder that was opened. `path` has the names from the outermost folder inwards. `scaffold`
-    is true for a browser's own folder (its toolbar, its other bookmarks), whose name is not the
-    user's."""
-
-    line: int
-    path: tuple[str, ...]
-    scaffold: bool
-    added: int  # epoch ms, 0 if unknown
-    description: str
-
-
-class Link(NamedTuple):
-    """A link directly in folder `path` (empty: in no folder). `number` counts the file's links."""
-
-    line: int
-    path: tuple[str, ...]
-    href: str
-    title: str
-    description: str
-    added: int  # epoch ms, 0 if unknown
-    number: int
-
-
-class Title(NamedTuple):
-    """The file's own title."""
-
-    text: str
-
-
-class Fault(NamedTuple):
-    """A fault of a line. `kept`: the line is imported all the same, as the message says."""
-
-    line: int
-    message: str
-    kept: bool = False
-
-
-Event = Folder | Link | Title | Fault
+_EMPTY_LINES = re.compile(r"\n{3,}")
+_HEADINGS = frozenset({"h2", "h3", "h4"})
+_LISTS = frozenset({"dl", "ul", "ol"})
+_BREAKS = frozenset({"br", "p", "div", "li", "ul", "ol"})
+_DATES = ("add_date", "time_added")
+_SCAFFOLDS = ("personal_toolbar_folder", "unfiled_bookmarks_folder")
+Attributes = Mapping[str, str | None]
 
 
 def read(chunks: Iterable[bytes]) -> Iterator[Event]:
     """The folders and links of a file, in its order. A folder comes before its content."""
-    parser = _Parser()
-    for text in _decoded(chunks):
-        parser.feed(text)
-        parser.drop_endless_tag()
-        yield from parser.taken()
-    parser.close()
-    parser.finish()
-    yield from parser.taken()
+    rest = iter(chunks)
+    head = b""
+    while len(head) < decoding.HEAD and (chunk := next(rest, b"")):
+        head += chunk
+    encoding = decoding.sniff(head)
+    reader, tokenizer = _Reader(), Tokenizer()
+    if encoding.refused is not None:
+        message = f"{encoding.refused[:40]!r} is no encoding of text: the file is read as UTF-8"
+        yield Fault(1, message, kept=True)
+    for text in decoding.decoded(_chained(head, rest), encoding):
+        for token in tokenizer.feed(text):
+            reader.take(token)
+        yield from reader.taken()
+    for token in tokenizer.close():
+        reader.take(token)
+    reader.finish()
+    yield from reader.taken()
 
 
-def _decoded(chunks: Iterable[bytes]) -> Iterator[str]:
-    """The text of a file. The encoding is given by its byte order mark, else by its META charset,
-    else it is UTF-8; broken bytes become replacement characters."""
-    decoder: codecs.IncrementalDecoder | None = None
-    for chunk in chunks:
-        if decoder is None:
-            decoder = codecs.getincrementaldecoder(_encoding(chunk))("replace")
-        yield decoder.decode(chunk)
-    if decoder is not None:
-        yield decoder.decode(b"", final=True)
+def _chained(head: bytes, rest: Iterable[bytes]) -> Iterator[bytes]:
+    yield head
+    yield from rest
 
 
-def _encoding(head: bytes) -> str:
-    for bom, encoding in _BOMS.items():
-        if head.startswith(bom):
-            return encoding
-    named = _CHARSET.search(head[:4096])
-    try:
-        found = codecs.lookup(named[1].decode("ascii")).name if named else "utf-8"
-        codecs.getincrementaldecoder(found)("replace").decode(b"a")
-    except (LookupError, UnicodeError, TypeError, AttributeError):
-        return "utf-8"
-    # A declaration that was read as ASCII can't name a two-byte encoding.
-    return "utf-8" if found.startswith("utf-16") or found.startswith("utf-32") else found
+class _Lists:
+    """The open lists, each with its folder's path and whether the folder is private. Lists of one
+    folder within each other are counted, so that no file fills memory with them."""
+
+    def __init__(self) -> None:
+        self._open: list[tuple[tuple[str, ...], bool, int]] = [((), False, 1)]
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        return self._open[-1][0]
+
+    @property
+    def private(self) -> bool:
+        return self._open[-1][1]
+
+    def open(self, path: tuple[str, ...], private: bool) -> None:
+        last, hidden, count = self._open[-1]
+        if (last, hidden) == (path, private):
+            self._open[-1] = path, private, count + 1
+        else:
+            self._open.append((path, private, 1))
+
+    def close(self) -> None:
+        path, private, count = self._open[-1]
+        if count > 1:
+            self._open[-1] = path, private, count - 1
+        elif len(self._open) > 1:
+            self._open.pop()
 
 
-class _Parser(HTMLParser):
+class _Item:
+    """A link, a folder or a title whose texts are being read."""
+
+    def __init__(self, kind: str, line: int, attributes: Attributes) -> None:
+        self.kind, self.line, self.attributes = kind, line, attributes
+        self.title: list[str] = []
+        self.description: list[str] = []
+
+
+class _Reader:
     """Keeps the open folders, and the item whose texts are being read."""
 
     def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
         self._events: list[Event] = []
-        self._open: list[tuple[str, ...]] = [()]  # the path of each open <DL>
-        self._named: tuple[str, ...] | None = None  # the folder that the next <DL> opens
+        self._lists = _Lists()
+        self._named: tuple[tuple[str, ...], bool] | None = None  # the folder of the next list
+        self._heading: tuple[int, str] | None = None  # an <h1>, which names a list of articles
+        self._articles = False
         self._item: _Item | None = None
         self._text: list[str] | None = None  # the place for text that is read now
+        self._inner: tuple[str, int] | None = None  # the address of a link within a description
         self._links = 0
 
     def taken(self) -> list[Event]:
         events, self._events = self._events, []
         return events
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        line = self.getpos()[0]
-        if tag == "a":
-            self._begin(_Item("a", line, dict(reversed(attrs)), self._open[-1]))
-        elif tag in ("h3", "h2", "h4"):
-            self._begin(_Item("h3", line, dict(reversed(attrs)), self._open[-1]))
-        elif tag == "dd" and self._item is not None:
-            self._text = self._item.description
-        elif tag in ("h1", "title"):
-            self._begin(_Item("h1", line, {}, ()))
-        elif tag in ("dt", "hr"):
-            self.finish()
-        elif tag == "dl":
-            self.finish()
-            self._open.append(self._named if self._named is not None else self._open[-1])
-            self._named = None
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag in ("h1", "title"):
-            self.finish()
-        elif tag in ("a", "h3", "h2", "h4"):
-            if self._item is not None and self._text is self._item.title:
-                self._text = None
-        elif tag == "dl":
-            self.finish()
-            self._named = None
-            if len(self._open) > 1:
-                self._open.pop()
-
-    def handle_data(self, data: str) -> None:
-        if self._text is not None and len(self._text) < _MAX_PIECES:
-            self._text.append(data[:_MAX_TEXT])
+    def take(self, token: StartTag | EndTag | Text | Broken) -> None:
+        match token:
+            case Text():
+                self._add(token.text)
+            case StartTag():
+                self._start(token)
+            case EndTag():
+                self._end(token.name)
+            case Broken():
+                self.finish()
+                self._events.append(Fault(token.line, token.message))
 
     def finish(self) -> None:
         """End the item that was being read."""
-        item, self._item, self._text = self._item, None, None
+        item, self._item, self._text, self._inner = self._item, None, None, None
         if item is None:
             return
-        title, description = _line_of(item.title), _line_of(item.description)
-        date = (item.attrs.get("add_date") or "").strip()
-        added = _milliseconds(date) if date else 0
-        if added is None:
-            message = (
-                f"ADD_DATE is {date[:40]!r}, which is no number of seconds from 1970 to 2286: "
-                "the item is imported without its date"
-            )
-            self._events.append(Fault(item.line, message, kept=True))
-            added = 0
-        if item.tag == "h1":
+        title = _line_of(item.title)
+        if item.kind in ("title", "h1"):
             if title:
                 self._events.append(Title(title))
+                self._heading = (item.line, title) if item.kind == "h1" else None
             return
-        if item.tag == "h3":
-            if len(item.path) >= MAX_DEPTH:
-                message = f"folders nested deeper than {MAX_DEPTH}: {title!r} joins its parent"
-                self._events.append(Fault(item.line, message, kept=True))
-                self._named = item.path
+        added = self._date(item, _DATES)
+        private = self._lists.private or _private(item.attributes)
+        description = _lines_of(item.description)
+        if item.kind == "a":
+            self._link(item, title, description, added, private)
+        else:
+            self._folder(item, title, description, added, private)
+
+    @property
+    def _described(self) -> bool:
+        """Whether text belongs to a description now."""
+        return self._item is not None and self._text is self._item.description
+
+    def _start(self, tag: StartTag) -> None:
+        name = tag.name
+        if name == "a":
+            attributes = tag.attributes()
+            if self._described and not any(attributes.get(date) for date in _DATES):
+                self._inner = attributes.get("href") or "", len(self._text or ())
                 return
-            self._named = (*item.path, title or "Untitled")
-            scaffold = any(
-                (item.attrs.get(name) or "").lower() == "true"
-                for name in ("personal_toolbar_folder", "unfiled_bookmarks_folder")
-            )
-            self._events.append(Folder(item.line, self._named, scaffold, added, description))
-            return
-        href = _href(item.attrs.get("href") or "")
-        if href is None:
-            shown = (item.attrs.get("href") or "").strip()[:60]
-            self._events.append(Fault(item.line, f"{shown!r} is no web address: link left out"))
-            return
-        self._links += 1
-        self._events.append(
-            Link(item.line, item.path, href, title, description, added, self._links)
-        )
+            self._begin(_Item("a", tag.line, attributes))
+        elif name in _HEADINGS:
+            self._begin(_Item("folder", tag.line, tag.attributes()))
+        elif name == "dd" and self._item is not None:
+            self._text = self._item.description
+        elif name in ("h1", "title"):
+            self._begin(_Item(name, tag.line, {}))
+            if self._articles:  # the list of the heading before may be unclosed
+                self._lists = _Lists()
+        elif name in _BREAKS and self._described:
+            self._add("\n")
+        elif name in ("dt", "hr", "li"):
+            self.finish()
+        elif name in _LISTS:
+            self.finish()
+            self._open(name)
 
-    def drop_endless_tag(self) -> None:
-        """Drop text that can't be the start of a tag any more, so that memory stays bounded."""
-        if len(self.rawdata) > MAX_TAG:
-            message = f"a tag of over {MAX_TAG >> 20} MiB: left out"
-            self._events.append(Fault(self.getpos()[0], message))
-            self.clear_cdata_mode()
-            self.updatepos(0, len(self.rawdata))
-            self.rawdata = ""
+    def _end(self, name: str) -> None:
+        if name in ("h1", "title"):
+            if self._item is not None and self._item.kind == name:
+                self.finish()
+        elif name == "a" and self._inner is not None:
+            self._end_inner()
+        elif name == "a" or name in _HEADINGS:
+            if self._item is not None and self._text is self._item.title:
+                self._text = None
+        elif name in ("ul", "ol", "li", "p", "div") and self._described:
+            self._add("\n")
+        elif name in _LISTS:
+            self.finish()
+            self._named = None
+            self._lists.close()
 
-    def _begin(self, item: "_Item") -> None:
+    def _open(self, name: str) -> None:
+        """Open a list: of the folder that was named, or of the heading before it."""
+        if self._named is None and name != "dl" and self._heading and not self._lists.path:
+            line, title = self._heading
+            self._named, self._articles = ((title,), False), True
+            self._events.append(Folder(line, (title,), False, 0, ""))
+        self._lists.open(*(self._named or (self._lists.path, self._lists.private)))
+        self._named = self._heading = None
+
+    def _begin(self, item: _Item) -> None:
         self.finish()
         self._item, self._text = item, item.title
 
+    def _add(self, text: str) -> None:
+        if self._text is not None and len(self._text) < _MAX_PIECES:
+            self._text.append(text[:_MAX_TEXT])
 
-class _Item:
-    def __init__(
-        self, tag: str, line: int, attrs: dict[str, str | None], path: tuple[str, ...]
-    ) -> None:
-        self.tag, self.line, self.attrs, self.path = tag, line, attrs, path
-        self.title: list[str] = []
-        self.description: list[str] = []
+    def _end_inner(self) -> None:
+        """End a link within a description. Its address stays, as text."""
+        assert self._inner is not None
+        (address, start), self._inner = self._inner, None
+        shown = "".join((self._text or [])[start:])
+        if address and address not in shown:
+            self._add(f" ({address})")
+
+    def _link(self, item: _Item, title: str, description: str, added: int, private: bool) -> None:
+        modified = 0 if added else self._date(item, ("last_modified",))
+        link = Link(
+            line=item.line,
+            path=self._lists.path,
+            href=item.attributes.get("href") or "",
+            title=title,
+            description=description,
+            added=added,
+            number=self._links + 1,
+            private=private,
+            modified=modified,
+        )
+        for event in linked(link):
+            self._links += isinstance(event, Link)
+            self._events.append(event)
+
+    def _folder(self, item: _Item, title: str, description: str, added: int, private: bool) -> None:
+        if len(self._lists.path) >= MAX_DEPTH:
+            message = f"folders nested deeper than {MAX_DEPTH}: {title!r} joins its parent"
+            self._events.append(Fault(item.line, message, kept=True))
+            self._named = self._lists.path, private
+            return
+        path = (*self._lists.path, title or "Untitled")
+        scaffold = any((item.attributes.get(name) or "").lower() == "true" for name in _SCAFFOLDS)
+        self._named = path, private
+        self._events.append(Folder(item.line, path, scaffold, added, description, private))
+
+    def _date(self, item: _Item, names: Iterable[str]) -> int:
+        """The first date that the item has in these attributes; 0 if it has none."""
+        for name in names:
+            if text := item.attributes.get(name):
+                found, fault = dated(item.line, name.upper(), text)
+                if fault is not None:
+                    self._events.append(fault)
+                return found
+        return 0
+
+
+def _private(attributes: Attributes) -> bool:
+    """Whether an item is marked as private. An attribute without a value says yes."""
+    if "private" in attributes:
+        return is_private(attributes["private"] or "yes")
+    return any(is_hidden(attributes.get(name)) for name in ("public", "shared"))
 
 
 def _line_of(pieces: list[str]) -> str:
@@ -221,27 +271,8 @@ def _line_of(pieces: list[str]) -> str:
     return _BLANKS.sub(" ", "".join(pieces)).strip().replace("\0", "")[:_MAX_TEXT]
 
 
-def _href(text: str) -> str | None:
-    """A web address as a browser reads it (without surrounding white space and line breaks). None
-    for all other kinds: javascript:, place:, chrome:, file: etc."""
-    address = re.sub(r"[\t\r\n]", "", text.strip())
-    scheme, colon, rest = address.partition("://")
-    if not colon or scheme.lower() not in ("http", "https") or not rest.strip("/"):
-        return None
-    return f"{scheme.lower()}://{rest}".replace(" ", "%20")
-
-
-def _milliseconds(digits: str) -> int | None:
-    """Epoch milliseconds of an ADD_DATE, which should be in seconds. Some programs write
-    milliseconds, microseconds or (Chromium) the microseconds since 1601. None for any other text,
-    and for a date after 2286."""
-    if not (digits.isascii() and digits.isdecimal() and len(digits) <= 20):
-        return None
-    value = int(digits)
-    if value < 10**11:
-        found = value * 1000
-    elif value < 10**14:
-        found = value
-    else:
-        found = (value - _MICROSECONDS_1601 if value > _MICROSECONDS_1601 else value) // 1000
-    return found if found <= LATEST_MS else None
+def _lines_of(pieces: list[str]) -> str:
+    """A description: its lines, each as a browser shows it."""
+    lines = "".join(pieces).replace("\0", "").split("\n")
+    joined = "\n".join(_BLANKS.sub(" ", line).strip() for line in lines).strip()
+    return _EMPTY_LINES.sub("\n\n", joined)[:_MAX_TEXT]

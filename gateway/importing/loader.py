@@ -9,33 +9,26 @@ idempotent, so an import that was killed can be run again.
 import asyncio
 import signal
 import sqlite3
-import sys
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import IO
 
-from datasources.errors import BadInput, ConfigError, StoreUnavailable
+from datasources.errors import ConfigError, StoreUnavailable
 from datasources.protocols import Stores
-from feed_engine.transactions import validation
 from gateway.importing import checks, edges, feeds, named, objects
-from gateway.importing.bookmarks import Fault
-from gateway.importing.entries import (
-    Entries,
-    bookmark_lines,
-    is_binary,
-    json_lines,
-    looks_like_bookmarks,
-)
+from gateway.importing.events import Fault
+from gateway.importing.lines import Entries, Entry
 from gateway.importing.load import Load
+from gateway.importing.reading import Source, opened
 from gateway.importing.report import (
     Complaints,
     ImportOptions,
     ImportReport,
     OnBad,
     OnProgress,
+    Progress,
     silent,
 )
 from gateway.importing.spool import Spool
@@ -54,49 +47,9 @@ async def import_file(
     """Import a file ("-": standard input). Raises OSError for a file that can't be read, BadInput
     for options that don't fit the file, ImportStopped in a strict import, and stores' errors. After
     any error it may be run again."""
-    options = options or ImportOptions()
-    with _opened(path) as (file, size, modified):
-        owner = _owner_of(file, options)
-        entries: Entries = (
-            json_lines(file)
-            if owner is None
-            else bookmark_lines(file, owner=owner, secret=options.secret, default_ms=modified)
-        )
-
-        def position() -> int:
-            return file.tell() if size is not None else 0
-
-        return await import_entries(
-            stores,
-            entries,
-            options=options,
-            progress=progress,
-            on_bad=on_bad,
-            position=position,
-            size=size,
-        )
-
-
-def check_file(path: Path, options: ImportOptions) -> None:
-    """Raise the errors that `import_file` would raise for the options and the start of the file,
-    before any store is opened."""
-    with _opened(path) as (file, _, _):
-        _owner_of(file, options)
-
-
-def _owner_of(file: IO[bytes], options: ImportOptions) -> str | None:
-    """The name of the user who owns the bookmarks; None for JSON Lines. Raises BadInput."""
-    head = file.peek(512)[:512] if hasattr(file, "peek") else b""
-    if options.format == "jsonl" or (options.format == "auto" and not looks_like_bookmarks(head)):
-        if is_binary(head):
-            raise BadInput(
-                "the file holds binary data: import JSON Lines or a browser's bookmarks (HTML), "
-                "unpacked"
-            )
-        return None
-    if options.owner is None:
-        raise BadInput("bookmarks need an owner: name the user with --as USERNAME")
-    return validation.username(options.owner)
+    with first_pass(path, options=options, progress=progress, on_bad=on_bad) as reading:
+        await reading.read()
+        return await reading.write(stores)
 
 
 async def import_entries(
@@ -106,25 +59,106 @@ async def import_entries(
     options: ImportOptions | None = None,
     progress: OnProgress = silent,
     on_bad: OnBad | None = None,
-    position: Callable[[], int] | None = None,
-    size: int | None = None,
 ) -> ImportReport:
-    """Import lines that were already read. `position` returns the number of bytes read so far, of
-    `size`."""
+    """Import lines that were already read."""
+    with closing(Import(entries, options or ImportOptions(), progress, on_bad)) as reading:
+        await reading.read()
+        return await reading.write(stores)
+
+
+@contextmanager
+def first_pass(
+    path: Path,
+    *,
+    options: ImportOptions | None = None,
+    progress: OnProgress = silent,
+    on_bad: OnBad | None = None,
+) -> Iterator["Import"]:
+    """An import of a file whose stores need not be open yet."""
     options = options or ImportOptions()
-    report = ImportReport()
-    complaints = Complaints(report, options.strict, on_bad)
-    spool = _spool(options.spool_dir)
-    load = Load(stores, spool, options, report, complaints, progress)
-    try:
-        await _read(load, entries, position, size)
-        await _write(load)
-    except sqlite3.Error as error:  # from the spool: stores raise other errors
-        where = options.spool_dir or "the system's temporary directory"
-        raise StoreUnavailable(f"the import's temporary file in {where}: {error}") from error
-    finally:
-        spool.close()
-    return report
+    with opened(path) as source:
+        entries = source.entries(options)
+        reading = Import(entries, options, progress, on_bad, source)
+        with closing(reading):
+            yield reading
+
+
+class Import:
+    """One import: `read` is its first pass, `write` its second, which needs the stores."""
+
+    def __init__(
+        self,
+        entries: Entries,
+        options: ImportOptions,
+        progress: OnProgress,
+        on_bad: OnBad | None,
+        source: Source | None = None,
+    ) -> None:
+        self._entries, self._source, self._options = entries, source, options
+        self._progress = progress
+        self._report = ImportReport()
+        unit = source.unit if source is not None else "line"
+        self._complaints = Complaints(self._report, options.strict, on_bad, unit)
+        self._spool = _spool(options.spool_dir)
+
+    def close(self) -> None:
+        self._spool.close()
+
+    async def read(self) -> None:
+        """Check all lines, and store the valid lines in the spool. Reports the lines that are
+        invalid by themselves."""
+        with self._telling_of_spool():
+            iterator, number = iter(self._entries), 0
+            while True:
+                before = number
+                with _interruptible():
+                    for found in islice(iterator, _STEP):
+                        number += 1
+                        self._take(found)
+                if number - before < _STEP:
+                    break
+                self._step(number)
+                await asyncio.sleep(0)  # lets a Ctrl-C through
+            self._spool.flush()
+            self._step(number, ended=True)
+
+    async def write(self, stores: Stores) -> ImportReport:
+        """Write the lines into the stores."""
+        with self._telling_of_spool():
+            load = Load(
+                stores,
+                self._spool,
+                self._options,
+                self._report,
+                self._complaints,
+                self._progress,
+            )
+            await _write(load)
+        return self._report
+
+    def _take(self, found: Entry | Fault) -> None:
+        if isinstance(found, Fault):
+            self._complaints.add(found.line, found.message, kept=found.kept)
+            return
+        self._report.private_links += found.private
+        self._spool.add(found)
+
+    def _step(self, number: int, *, ended: bool = False) -> None:
+        size = self._source.size if self._source is not None else None
+        if self._source is None or not size:
+            total = number if ended else None
+            self._progress(Progress("reading", number, total, "lines"))
+        else:
+            done = size if ended else self._source.position()
+            self._progress(Progress("reading", done, size, "B"))
+
+    @contextmanager
+    def _telling_of_spool(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:  # from the spool: stores raise other errors
+            where = self._options.spool_dir or "the system's temporary directory"
+            raise StoreUnavailable(f"the import's temporary file in {where}: {error}") from error
 
 
 def _spool(directory: str | None) -> Spool:
@@ -132,28 +166,6 @@ def _spool(directory: str | None) -> Spool:
         return Spool(directory)
     except OSError as error:
         raise ConfigError(f"can't make a temporary file in {directory}: {error.strerror}") from None
-
-
-async def _read(
-    load: Load, entries: Entries, position: Callable[[], int] | None, size: int | None
-) -> None:
-    """The first pass. Reports the lines that are invalid by themselves."""
-    iterator, number, unit = iter(entries), 0, "B" if size else "lines"
-    while True:
-        before = number
-        with _interruptible():
-            for entry in islice(iterator, _STEP):
-                number += 1
-                if isinstance(entry, Fault):
-                    load.complaints.add(entry.line, entry.message, kept=entry.kept)
-                else:
-                    load.spool.add(entry)
-        if number - before < _STEP:
-            break
-        load.step("reading", position() if position and size else number, size, unit)
-        await asyncio.sleep(0)  # lets a Ctrl-C through
-    load.spool.flush()
-    load.step("reading", size or number, size or number, unit)
 
 
 @contextmanager
@@ -194,14 +206,3 @@ async def _write(load: Load) -> None:
     await edges.load_follows(load)
     if load.options.feeds:
         await feeds.build(load)
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[tuple[IO[bytes], int | None, int]]:
-    """The file, its size, and the time of its last change (epoch ms), if known."""
-    if str(path) == "-":
-        yield sys.stdin.buffer, None, 0
-        return
-    with path.open("rb") as file:
-        stat = path.stat()
-        yield file, stat.st_size, stat.st_mtime_ns // 1_000_000

@@ -25,9 +25,10 @@ class Bad(NamedTuple):
     line: int
     message: str
     kept: bool = False
+    unit: str = "line"  # a JSON document's bookmarks are counted instead
 
     def __str__(self) -> str:
-        return f"line {self.line}: {self.message}"
+        return f"{self.unit} {self.line}: {self.message}"
 
 
 OnProgress = Callable[[Progress], None]
@@ -70,19 +71,22 @@ class ImportReport:
     bad: list[Bad] = field(default_factory=list)
     bad_lines: int = 0
     changed_lines: int = 0  # imported with a change: without a date, or into another folder
+    private_links: int = 0  # imported to secret boards, because the file marks them as private
     feeds: int = 0  # users whose feeds were built
 
 
 class Complaints:
     """Collects invalid lines in the report, and passes them to a listener. A strict import
-    stops."""
+    stops. `unit` is the word for what the lines' numbers count."""
 
-    def __init__(self, report: ImportReport, strict: bool, on_bad: OnBad | None) -> None:
-        self._report, self._strict, self._on_bad = report, strict, on_bad
+    def __init__(
+        self, report: ImportReport, strict: bool, on_bad: OnBad | None, unit: str = "line"
+    ) -> None:
+        self._report, self._strict, self._on_bad, self._unit = report, strict, on_bad, unit
 
     def add(self, line: int, message: str, *, kept: bool = False) -> None:
         """Report a line. Raises ImportStopped in a strict import, unless the line is kept."""
-        bad = Bad(line, message, kept)
+        bad = Bad(line, message, kept, self._unit)
         if kept:
             self._report.changed_lines += 1
         else:
@@ -105,6 +109,8 @@ def summary(report: ImportReport) -> str:
     ]
     changed = report.changed_lines
     told = [_counted(changed, "line") + " imported with a change"] if changed else []
+    if report.private_links:
+        told.insert(0, _counted(report.private_links, "private link") + " on secret boards")
     bad = _counted(report.bad_lines, "bad line")
     return "; ".join([*(parts or ["nothing imported"]), *told, bad])
 

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from gateway.importing.entries import Entry
 from gateway.importing.jsonl import (
     BoardLine,
     CommentLine,
@@ -17,6 +16,7 @@ from gateway.importing.jsonl import (
     created_ms,
     sequence_of,
 )
+from gateway.importing.lines import Entry
 from gateway.importing.scratch import open_scratch
 
 # n is the order in the file, `line` the line's number. `name` must be unique in addition to the

@@ -26,7 +26,7 @@ def users(*names: str) -> str:
     [
         (BOOKMARKS, [], "--as USERNAME"),
         (BOOKMARKS, ["--as", "me"], "3 to 30"),
-        ("PK\x03\x04\x00\x00", [], "binary data"),
+        ("PK\x03\x04\x00\x00", [], "a ZIP archive"),
     ],
 )
 def test_a_file_that_does_not_fit_is_refused_before_any_store_is_made(

@@ -2,7 +2,9 @@
 
 import pytest
 
-from gateway.importing.bookmarks import MAX_TAG, Fault, Folder, Link, Title, read
+from gateway.importing.bookmarks import read
+from gateway.importing.events import Fault, Folder, Link, Title
+from gateway.importing.markup import MAX_TAG
 
 CHROME = b"""<!DOCTYPE NETSCAPE-Bookmark-file-1>
 <!-- This is an automatically generated file. -->
@@ -46,7 +48,9 @@ def test_folders_and_links_come_in_the_order_of_the_file() -> None:
         Title("Bookmarks"),
         Title("Bookmarks"),
         Folder(7, bar, True, 1600000000000, ""),
-        Link(9, bar, "https://e.com/a?x=1&y=2", "A & B", "About A, on two lines", 1600000001000, 1),
+        Link(
+            9, bar, "https://e.com/a?x=1&y=2", "A & B", "About A,\non two lines", 1600000001000, 1
+        ),
         Folder(12, travel, False, 1600000002000, "Places"),
         Link(15, travel, f"{address}b", "B", "", 1600000003000, 2),
         Link(17, bar, f"{address}c", "C", "", 0, 3),

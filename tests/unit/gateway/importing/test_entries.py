@@ -3,15 +3,12 @@
 import io
 from collections.abc import Iterable
 
-from gateway.importing.bookmarks import Fault
-from gateway.importing.entries import (
-    MAX_LINE,
-    Entry,
-    bookmark_lines,
-    json_lines,
-    looks_like_bookmarks,
-)
+from gateway.importing.entries import MAX_LINE, json_lines
+from gateway.importing.events import Fault
 from gateway.importing.jsonl import BoardLine, PinLine, UserLine
+from gateway.importing.lines import Entry
+from gateway.importing.reading import Source
+from gateway.importing.report import ImportOptions
 from tests.importing.worlds import bookmarks
 
 USER = b'{"type":"user","key":"u","username":"ann"}'
@@ -27,7 +24,11 @@ def boards(entries: Iterable[Entry | Fault]) -> list[BoardLine]:
 
 def of_bookmarks(html: str, *, secret: bool = False, owner: str = "ann") -> list[Entry | Fault]:
     file = io.BytesIO(html.encode())
-    return list(bookmark_lines(file, owner=owner, secret=secret, default_ms=7000))
+    return list(Source(file, None, 7000).entries(options(owner, secret)))
+
+
+def options(owner: str = "ann", secret: bool = False) -> ImportOptions:
+    return ImportOptions(format="bookmarks", owner=owner, secret=secret)
 
 
 def test_lines_have_their_numbers_and_empty_ones_are_nothing() -> None:
@@ -43,13 +44,6 @@ def test_a_line_longer_than_memory_should_hold_is_told_and_skipped() -> None:
     assert isinstance(long, Fault)
     assert isinstance(user, Entry)
     assert (long.line, user.line) == (1, 2)
-
-
-def test_a_file_that_begins_with_a_tag_is_bookmarks() -> None:
-    assert looks_like_bookmarks(b"\xef\xbb\xbf\n <!DOCTYPE NETSCAPE-Bookmark-file-1>")
-    assert looks_like_bookmarks("<DL>".encode("utf-16"))
-    assert not looks_like_bookmarks(USER)
-    assert not looks_like_bookmarks(b"")
 
 
 def test_the_owner_comes_first_and_may_be_there_already() -> None:
@@ -120,7 +114,7 @@ def test_texts_that_are_too_long_are_cut_and_addresses_that_are_told() -> None:
     assert len(pins(found)[0].title) == 500
     (fault,) = [entry for entry in found if isinstance(entry, Fault)]
     assert fault.line == 3
-    assert "2048" in fault.message
+    assert "2,048" in fault.message
 
 
 def test_boards_of_bookmarks_can_be_secret() -> None:
@@ -130,11 +124,8 @@ def test_boards_of_bookmarks_can_be_secret() -> None:
 
 
 def test_ten_thousand_links_of_a_browser_are_ten_thousand_pins() -> None:
-    found = list(
-        bookmark_lines(
-            io.BytesIO(b"".join(bookmarks(10_000))), owner="ann", secret=False, default_ms=0
-        )
-    )
+    file = io.BytesIO(b"".join(bookmarks(10_000)))
+    found = list(Source(file, None, 0).entries(options()))
     assert len(pins(found)) == 10_000
     assert not [entry for entry in found if isinstance(entry, Fault)]
     assert all(
@@ -152,10 +143,3 @@ def test_two_folders_of_one_name_are_told_and_share_a_board() -> None:
     (board,) = boards(found)
     assert {pin.board for pin in pins(found)} == {board.key}
     assert len(pins(found)) == 2
-
-
-def test_a_fault_of_a_link_names_its_place_in_the_bookmarks() -> None:
-    found = of_bookmarks(f'<DL><DT><A HREF="https://example.com/{"x" * 3000}">1</A></DL>')
-    (fault,) = (entry for entry in found if isinstance(entry, Fault))
-    assert fault.message.endswith(" - in HREF")
-    assert not fault.kept
