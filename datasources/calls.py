@@ -7,7 +7,6 @@ protocols in `datasources.protocols`, except calls that last as long as the proc
 """
 
 import inspect
-import logging
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import cache
@@ -15,21 +14,12 @@ from time import perf_counter
 from typing import Any, NamedTuple, TypeVar, cast
 
 from datasources import protocols
-from datasources.errors import StoreError
 from datasources.latencies import CALL_BOUNDS, Latencies
 from datasources.mappings import ListHead
-from datasources.outages import Outages
 from datasources.protocols import Sides, Stores
 from datasources.recording import OK, current, outcome_of
 
 T = TypeVar("T")
-log = logging.getLogger("pinway.stores")
-
-CALM = 10.0
-"""Seconds without a failure after which a cache's outage is over."""
-_SURE = {"get", "pages", "heads", "ping"}
-"""Calls of caches that succeed only if the cache answers. A removal also succeeds while no server
-listens."""
 _UNCOUNTED = {"close", "create", "work"}
 """Calls that take long or are made once."""
 
@@ -138,10 +128,6 @@ def _wrapped(store: T, protocol: type, name: str, backend: str, calls: Calls) ->
 def _cached(store: T, protocol: type, name: str, calls: Calls) -> T:
     """A cache, with hits and misses counted."""
     wrapped: Any = _store(store, protocol, name, calls)
-    outages = Outages(log, f"the {name} fails, and shards are read instead", calm=CALM)
-    for operation in _operations(protocol):
-        watched = _watched(getattr(wrapped, operation), outages, operation in _SURE)
-        setattr(wrapped, operation, watched)
     for operation, hits_in in _LOOKUPS[name].items():
         setattr(wrapped, operation, _counted(getattr(wrapped, operation), name, hits_in, calls))
     local = getattr(store, "local", None)
@@ -194,24 +180,6 @@ def _measured(
             span.notes["backend"] = backend
             if args and type(args[0]) is list:
                 span.notes["keys"] = len(args[0])
-        return answer
-
-    return call
-
-
-def _watched(
-    method: Callable[..., Awaitable[T]], outages: Outages, is_sure: bool
-) -> Callable[..., Awaitable[T]]:
-    """The call, with the outages of its cache logged."""
-
-    async def call(*args: Any, **options: Any) -> T:
-        try:
-            answer = await method(*args, **options)
-        except StoreError as error:
-            outages.failed("", error)
-            raise
-        if is_sure:
-            outages.well("")
         return answer
 
     return call

@@ -22,18 +22,22 @@ Interleavings:
     match a new item. A lease names the server's run (process id and start), and is filled only
     over a connection to that run; a connection does not outlive a run.
 
+A server that does not answer is passed by (`datasources.circuit`): its keys are absent from the
+answer of `get`, as if another reader were filling them, and all other keys are found.
+
 All gateways must have the same list of servers, because the list determines which server has a key.
 After a change of the list, flush the servers that stay.
 """
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from functools import partial
 from itertools import count
 from random import Random
 
-from datasources.errors import Refused, StoreTimeout, StoreUnavailable
+from datasources.circuit import Circuit, CircuitState
+from datasources.errors import Refused, StoreError, StoreTimeout, StoreUnavailable
 from datasources.lifetimes import lifetime
 from datasources.memcached.connection import Connection, Item, ProtocolError
 from datasources.memcached.node import Node, by_node
@@ -65,10 +69,9 @@ class MemcachedObjectCache:
         rng: Random | None = None,
     ) -> None:
         self._rng = rng or Random()
-        self._refused_is_empty = refused_is_empty
         self._nodes = [Node(host, port) for host, port in servers]
-        self._name = f"object cache {', '.join(node.name for node in self._nodes)}"
         self._deadline = deadline
+        self._circuits = {node: self._circuit(node, refused_is_empty) for node in self._nodes}
         self._tokens = (f"{nonce}{n:x}" for nonce in (secrets.token_hex(8),) for n in count())
 
     @property
@@ -86,7 +89,20 @@ class MemcachedObjectCache:
                 found.update(_leases(connection.run, token, missing, items))
             found.update({_id(k): item.value for k, item in items.items() if not item.flags})
 
-        await self._each(map(_key, dict.fromkeys(ids)), ask)
+        failures: list[StoreError] = []
+
+        async def read(node: Node, keys: list[bytes]) -> None:
+            circuit = self._circuits[node]
+            if keys := circuit.readable(keys):
+                try:
+                    await circuit.read(lambda: self._run(node, ask, keys))
+                except StoreError as error:
+                    failures.append(error)
+
+        shares = self._shares(map(_key, dict.fromkeys(ids)))
+        await together(read(node, keys) for node, keys in shares.items())
+        if failures and len(failures) == len(shares):
+            raise failures[0]
         return found
 
     async def fill(self, values: Sequence[tuple[Lease, bytes]]) -> None:
@@ -101,65 +117,70 @@ class MemcachedObjectCache:
                     stored.append((key, int(cas), value, lifetime(TIME_TO_LIVE, self._rng)))
             await connection.cas(stored)
 
-        await self._each(by_key, store)
+        await together(
+            self._circuits[node].fill(partial(self._run, node, store, keys))
+            for node, keys in self._shares(by_key).items()
+        )
 
     async def drop(self, ids: Sequence[int]) -> None:
-        await self._each(
-            map(_key, dict.fromkeys(ids)),
-            lambda connection, keys: connection.delete(keys),
-            refused_is_done=self._refused_is_empty,
+        await together(
+            self._circuits[node].removal(keys, partial(self._delete, node, keys))
+            for node, keys in self._shares(map(_key, dict.fromkeys(ids))).items()
         )
 
     async def ping(self) -> None:
         for node in self._nodes:
-            async with self._guarded(f"object cache {node.name}"):
-                await node.run(lambda connection: connection.gets([b"ping"]))
+            await self._ping(node)
 
     def pools(self) -> list[PoolState]:
         """The states of the pools of connections."""
         return [node.state() for node in self._nodes]
 
+    def circuits(self) -> list[CircuitState]:
+        """The states of the servers' circuits."""
+        return [circuit.state() for circuit in self._circuits.values()]
+
     async def close(self) -> None:
+        for circuit in self._circuits.values():
+            await circuit.close()
         for node in self._nodes:
             node.close()
 
-    async def _each(
-        self,
-        keys: Iterable[bytes],
-        work: Callable[[Connection, list[bytes]], Awaitable[None]],
-        *,
-        refused_is_done: bool = False,
-    ) -> None:
-        """Run `work` for each server that has some of the keys, all at once."""
-        shares = by_node(self._nodes, keys)
-        async with self._guarded(self._name):
-            await together(
-                _run(node, work, share, refused_is_done) for node, share in shares.items() if share
-            )
+    def _circuit(self, node: Node, refused_is_empty: bool) -> Circuit[bytes]:
+        return Circuit(
+            f"object cache {node.name}",
+            node.name,
+            probe=partial(self._ping, node),
+            remove=partial(self._delete, node),
+            refused_is_empty=refused_is_empty,
+        )
 
-    @asynccontextmanager
-    async def _guarded(self, name: str) -> AsyncIterator[None]:
+    def _shares(self, keys: Iterable[bytes]) -> dict[Node, list[bytes]]:
+        """The keys of each server that has some."""
+        return {node: share for node, share in by_node(self._nodes, keys).items() if share}
+
+    async def _ping(self, node: Node) -> None:
+        await self._run(node, lambda connection, keys: connection.gets(keys), [b"ping"])
+
+    async def _delete(self, node: Node, keys: list[bytes]) -> None:
+        await self._run(node, lambda connection, keys: connection.delete(keys), keys)
+
+    async def _run(
+        self,
+        node: Node,
+        work: Callable[[Connection, list[bytes]], Awaitable[object]],
+        keys: list[bytes],
+    ) -> None:
+        """Run `work` on one server, within the deadline."""
+        name = f"object cache {node.name}"
         try:
             async with asyncio.timeout(self._deadline):
-                yield
+                await node.run(lambda connection: work(connection, keys))
         except TimeoutError as error:
             raise StoreTimeout(f"{name}: no answer within {self._deadline} s") from error
         except (OSError, ProtocolError) as error:
             kind = Refused if is_refusal(error) else StoreUnavailable
             raise kind(f"{name}: {error}") from error
-
-
-async def _run(
-    node: Node,
-    work: Callable[[Connection, list[bytes]], Awaitable[None]],
-    keys: list[bytes],
-    refused_is_done: bool,
-) -> None:
-    try:
-        await node.run(lambda connection: work(connection, keys))
-    except OSError as error:
-        if not (refused_is_done and is_refusal(error)):
-            raise
 
 
 def _key(id: object) -> bytes:

@@ -4,16 +4,18 @@ Leases: a script that finds no entry stores the caller's token in the entry's pl
 exactly that token, a drop removes whatever is there, and a token lives 10 s. So however a slow
 reader and a writer interleave, the reader's fill finds its token only if no drop came after its
 request.
+
+A server that does not answer is passed by (`datasources.circuit`).
 """
 
 import secrets
 import struct
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from itertools import count
 from random import Random
 
-from datasources.errors import Refused, StoreCorrupt
+from datasources.circuit import Circuit, CircuitState
+from datasources.errors import StoreCorrupt
 from datasources.lifetimes import lifetime
 from datasources.mappings import Edge, ListHead, ListKey, ListMove, PageRequest, Position
 from datasources.places import PoolState
@@ -50,30 +52,44 @@ class RedisMappingCache:
     ) -> None:
         self._rng = rng or Random()
         self.window = window
-        self._refused_is_empty = refused_is_empty
         self._redis = Connection(url, deadline, connections)
+        self._circuit: Circuit[ListKey] = Circuit(
+            self._redis.name,
+            self._redis.address,
+            probe=self.ping,
+            remove=self._unlink,
+            refused_is_empty=refused_is_empty,
+        )
         self._tokens = (f"{nonce}{n:x}" for nonce in (secrets.token_hex(8),) for n in count())
 
     async def pages(self, requests: Sequence[PageRequest]) -> list[list[Edge] | Lease | None]:
-        if not requests:
-            return []
+        asked = [request for request in requests if not self._circuit.owes(request.key)]
+        if not asked:
+            return [None] * len(requests)
         token = next(self._tokens)
         arguments: list[Argument] = [token, LEASE_MS]
-        for request in requests:
+        for request in asked:
             arguments += (request.limit, _below(request.after))
-        keys = [_window(request.key) for request in requests]
-        answers = await self._redis.script(lambda s: s.pages, keys, arguments)
+        keys = [_window(request.key) for request in asked]
+        answers = await self._circuit.read(
+            lambda: self._redis.script(lambda s: s.pages, keys, arguments)
+        )
+        if len(asked) < len(requests):
+            left = iter(answers)
+            owed = {request.key for request in requests} - {request.key for request in asked}
+            answers = [b"-" if request.key in owed else next(left) for request in requests]
         return [
             _page(request.key, token, answer)
             for request, answer in zip(requests, answers, strict=True)
         ]
 
     async def heads(self, keys: Sequence[ListKey]) -> dict[ListKey, ListHead | Lease]:
+        keys = self._circuit.readable(dict.fromkeys(keys))
         if not keys:
             return {}
-        token, keys = next(self._tokens), list(dict.fromkeys(keys))
-        answers = await self._redis.script(
-            lambda s: s.heads, [_head(key) for key in keys], [token, LEASE_MS]
+        token, names = next(self._tokens), [_head(key) for key in keys]
+        answers = await self._circuit.read(
+            lambda: self._redis.script(lambda s: s.heads, names, [token, LEASE_MS])
         )
         found: dict[ListKey, ListHead | Lease] = {}
         for key, answer in zip(keys, answers, strict=True):
@@ -95,7 +111,9 @@ class RedisMappingCache:
             era = f"{kept[0].era if kept else 0}:{window.version}"
             arguments += (self._life(), lease.token, "C" if complete else "P", era, rows)
         keys = [_window(_key_of(lease)) for lease, _ in windows]
-        await self._redis.script(lambda s: s.fill_pages, keys, arguments)
+        await self._circuit.fill(
+            lambda: self._redis.script(lambda s: s.fill_pages, keys, arguments)
+        )
 
     async def fill_heads(self, heads: Sequence[tuple[Lease, ListHead]]) -> None:
         if not heads:
@@ -104,17 +122,13 @@ class RedisMappingCache:
         for lease, head in heads:
             arguments += (self._life(), lease.token, f"{head.size}:{head.version}")
         keys = [_head(_key_of(lease)) for lease, _ in heads]
-        await self._redis.script(lambda s: s.fill_heads, keys, arguments)
+        await self._circuit.fill(
+            lambda: self._redis.script(lambda s: s.fill_heads, keys, arguments)
+        )
 
     async def drop(self, keys: Sequence[ListKey]) -> None:
         if keys:
-            # A late read goes to the shards.
-            with self._unless_refused():
-                await self._redis.command(
-                    "UNLINK",
-                    *(name(key) for key in keys for name in (_window, _head)),
-                    patience=PATIENCE,
-                )
+            await self._circuit.removal(keys, lambda: self._unlink(keys))
 
     async def move(self, moves: Sequence[ListMove]) -> None:
         if not moves:
@@ -124,14 +138,17 @@ class RedisMappingCache:
             arguments += (move.version - 1, move.version)
             arguments += (_row(move.old, move.to_id), _row(move.new, move.to_id))
         keys = [_window(move.key) for move in moves]
-        with self._unless_refused():
-            await self._redis.script(lambda s: s.move, keys, arguments, patience=PATIENCE)
+        await self._circuit.removal(
+            [move.key for move in moves],
+            lambda: self._redis.script(lambda s: s.move, keys, arguments, patience=PATIENCE),
+        )
 
     async def take(
         self, bucket: str, least: int, most: int, *, burst: int, refill: int
     ) -> tuple[int, float]:
-        taken, wait = await self._redis.script(
-            lambda s: s.take, [f"pinway:rate:{bucket}"], [least, most, burst, refill]
+        keys, arguments = [f"pinway:rate:{bucket}"], [least, most, burst, refill]
+        taken, wait = await self._circuit.read(
+            lambda: self._redis.script(lambda s: s.take, keys, arguments)
         )
         return int(taken), int(wait) / 1000
 
@@ -142,20 +159,21 @@ class RedisMappingCache:
         """The state of the pool of connections."""
         return [self._redis.pool_state()]
 
+    def circuits(self) -> list[CircuitState]:
+        """The state of the server's circuit."""
+        return [self._circuit.state()]
+
     async def close(self) -> None:
+        await self._circuit.close()
         await self._redis.close()
+
+    async def _unlink(self, keys: Sequence[ListKey]) -> None:
+        # A writer has no alternative; a late reader goes to the shards.
+        names = [name(key) for key in keys for name in (_window, _head)]
+        await self._redis.command("UNLINK", *names, patience=PATIENCE)
 
     def _life(self) -> int:
         return lifetime(TIME_TO_LIVE_MS, self._rng)
-
-    @contextmanager
-    def _unless_refused(self) -> Iterator[None]:
-        """Treat a refused connection as success, if the cache is then empty."""
-        try:
-            yield
-        except Refused:
-            if not self._refused_is_empty:
-                raise
 
 
 def _window(key: ListKey) -> str:

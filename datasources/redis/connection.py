@@ -40,7 +40,8 @@ class Connection:
         self._redis: Any = Redis(connection_pool=pool)  # the driver has incomplete types
         self._pool: Any = pool
         parts = urlsplit(url)
-        self._name = f"mapping cache {parts.netloc.rpartition('@')[2] or parts.path}"
+        self.address = parts.netloc.rpartition("@")[2] or parts.path
+        self.name = f"mapping cache {self.address}"
         self._deadline = deadline
         self._digests: Scripts | None = None
 
@@ -67,7 +68,7 @@ class Connection:
                 except NoScriptError:
                     if self._digests is digests:
                         self._digests = None
-            raise StoreUnavailable(f"{self._name}: the server restarts again and again")
+            raise StoreUnavailable(f"{self.name}: the server restarts again and again")
 
     def pool_state(self) -> PoolState:
         pool = self._pool
@@ -101,11 +102,11 @@ class Connection:
             async with asyncio.timeout(seconds):
                 yield
         except (TimeoutError, RedisTimeoutError) as error:
-            raise StoreTimeout(f"{self._name}: no answer within {seconds:g} s") from error
+            raise StoreTimeout(f"{self.name}: no answer within {seconds:g} s") from error
         except (RedisConnectionError, OSError) as error:
             kind = Refused if is_refusal(error) else StoreUnavailable
-            raise kind(f"{self._name}: {error}") from error
+            raise kind(f"{self.name}: {error}") from error
         except (RedisError, ValueError) as error:
             if str(error).startswith("WRONGTYPE"):
-                raise StoreCorrupt(f"{self._name}: {error}") from error
-            raise StoreUnavailable(f"{self._name}: {error}") from error
+                raise StoreCorrupt(f"{self.name}: {error}") from error
+            raise StoreUnavailable(f"{self.name}: {error}") from error

@@ -19,6 +19,7 @@ from datasources.redis import RedisMappingCache
 from datasources.redis.cache import TIME_TO_LIVE_MS
 from deploy.stack import Stack
 from tests.contract import leasing, redis_servers
+from tests.contract.circuits import until_well
 from tests.proxy import proxied
 from tests.servers import memcached_url, redis_url
 
@@ -343,7 +344,7 @@ async def test_cancelled_calls_leave_every_later_answer_its_own_question(url: st
 async def test_an_outage_gives_our_errors_and_ends_when_the_server_is_back(
     caches: Stack,
 ) -> None:
-    (key,) = fresh()
+    key, other = fresh(2)
     server = urlsplit(redis_url(caches))
     assert server.port
     async with proxied("127.0.0.1", server.port) as proxy:
@@ -351,17 +352,19 @@ async def test_an_outage_gives_our_errors_and_ends_when_the_server_is_back(
         cache = RedisMappingCache(url, deadline=1.0, refused_is_empty=False)
         lease = leased((await cache.pages(first(key)))[0])
         await proxy.cut()
-        for call in (cache.pages(first(key)), cache.heads([key]), cache.drop([key]), cache.ping()):
+        calls = (cache.pages(first(key)), cache.heads([key]), cache.drop([other]), cache.ping())
+        for call in calls:
             with pytest.raises(StoreUnavailable):
                 await call
         await proxy.mend()
+        await until_well(cache)
         await cache.fill_pages([(lease, Window(rows(key, 1), True))])
         assert await cache.pages(first(key)) == [rows(key, 1)]
         proxy.stall()
         with pytest.raises(StoreTimeout):
             await cache.drop([key])
         await proxy.mend()
-        await cache.drop([key])
+        await until_well(cache)
         assert isinstance((await cache.pages(first(key)))[0], Lease)
         await cache.close()
 

@@ -18,6 +18,7 @@ from datasources.memory import MemoryObjectCache
 from datasources.protocols import Lease, ObjectCache
 from deploy.stack import Stack
 from tests.contract import leasing
+from tests.contract.circuits import until_well
 from tests.proxy import proxied
 from tests.servers import memcached_url, redis_url
 
@@ -298,23 +299,25 @@ async def test_cancelled_calls_leave_every_later_answer_its_own_question(
 async def test_an_outage_gives_our_errors_and_ends_when_the_server_is_back(
     address: tuple[str, int],
 ) -> None:
-    (id,) = fresh()
+    id, other = fresh(2)
     async with proxied(*address) as proxy:
         servers = [("127.0.0.1", proxy.port)]
         cache = MemcachedObjectCache(servers, deadline=1.0, refused_is_empty=False)
         lease = leased(await cache.get([id]), id)
         await proxy.cut()
-        for call in (cache.get([id]), cache.drop([id]), cache.fill([(lease, b"")]), cache.ping()):
+        calls = (cache.get([id]), cache.drop([other]), cache.fill([(lease, b"")]), cache.ping())
+        for call in calls:
             with pytest.raises(StoreUnavailable):
                 await call
         await proxy.mend()
+        await until_well(cache)
         await cache.fill([(lease, b"kept")])
         assert await cache.get([id]) == {id: b"kept"}
         proxy.stall()
         with pytest.raises(StoreTimeout):
             await cache.drop([id])
         await proxy.mend()
-        await cache.drop([id])
+        await until_well(cache)
         assert isinstance((await cache.get([id]))[id], Lease)
         await cache.close()
 

@@ -1,11 +1,5 @@
 """Cache servers that restart: leases and entries of an earlier run must not be used."""
 
-import asyncio
-import shutil
-import socket
-import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -16,42 +10,12 @@ from datasources.memcached import MemcachedObjectCache
 from datasources.protocols import Lease, Window
 from datasources.redis import RedisMappingCache
 from datasources.valkey import ValkeyServer
+from tests.faults.memcached_server import memcached, until_it_answers
+from tests.serving import free_port
 
 pytestmark = pytest.mark.anyio
 KEY = ListKey(Mapping.USER_HAS_BOARDS, 3 << 46 | 3 << 36 | 1)
 PATIENT = 5.0
-
-
-@contextmanager
-def memcached(port: int) -> Iterator[None]:
-    """A memcached for this test only, killed at the end."""
-    binary = shutil.which("memcached")
-    assert binary, "memcached is not installed: apt-get install memcached"
-    command = [binary, "-l", "127.0.0.1", "-p", str(port), "-U", "0", "-u", "nobody"]
-    with subprocess.Popen(command) as process:
-        try:
-            yield
-        finally:
-            process.kill()
-
-
-async def until_it_answers(cache: MemcachedObjectCache, process_port: int) -> None:
-    while True:
-        try:
-            _, writer = await asyncio.open_connection("127.0.0.1", process_port)
-        except OSError:
-            await asyncio.sleep(0.01)
-            continue
-        writer.close()
-        await cache.ping()
-        return
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 async def test_a_lease_of_memcacheds_earlier_run_fills_nothing() -> None:
@@ -130,6 +94,6 @@ async def test_a_cache_that_refuses_connections_is_empty_if_the_setting_says_so(
             with pytest.raises(Refused):
                 await drop
     with pytest.raises(Refused):
-        await lists.heads([KEY])
+        await lists.heads([ListKey(Mapping.USER_HAS_BOARDS, 1)])
     await objects.close()
     await lists.close()

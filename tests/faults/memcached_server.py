@@ -1,0 +1,35 @@
+"""A memcached for one test, which may be stopped and killed."""
+
+import asyncio
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from datasources.memcached import MemcachedObjectCache
+
+
+@contextmanager
+def memcached(port: int) -> Iterator[int]:
+    """A memcached at this port, killed at the end. Yields its process id."""
+    binary = shutil.which("memcached")
+    assert binary, "memcached is not installed: apt-get install memcached"
+    command = [binary, "-l", "127.0.0.1", "-p", str(port), "-U", "0", "-u", "nobody"]
+    with subprocess.Popen(command) as process:
+        try:
+            yield process.pid
+        finally:
+            process.kill()
+
+
+async def until_it_answers(cache: MemcachedObjectCache, process_port: int) -> None:
+    """Wait until the server listens, and the cache reaches it."""
+    while True:
+        try:
+            _, writer = await asyncio.open_connection("127.0.0.1", process_port)
+        except OSError:
+            await asyncio.sleep(0.01)
+            continue
+        writer.close()
+        await cache.ping()
+        return
