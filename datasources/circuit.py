@@ -28,14 +28,15 @@ import asyncio
 import logging
 import random
 import time
-from collections.abc import Awaitable, Callable, Hashable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Iterator, Sequence
 from enum import StrEnum
 from itertools import count, islice
 from math import inf
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from datasources.errors import Refused, StoreError, StoreTimeout, StoreUnavailable
 from datasources.outages import Outages
+from datasources.protocols import Stores
 
 K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
@@ -79,6 +80,19 @@ class CircuitState(NamedTuple):
     """Removals that failed at once, because the server hung."""
     owed: int
     """Keys whose removal failed, and is still to be made."""
+
+
+def circuits(stores: Stores) -> Iterator[tuple[str, CircuitState]]:
+    """The circuits of the caches' servers, with the names of the caches. A cache in this process
+    has none."""
+    caches: dict[str, Any] = {
+        "object_cache": stores.object_cache,
+        "mapping_cache": stores.mapping_cache,
+    }
+    for name, cache in caches.items():
+        states = getattr(cache, "circuits", None)
+        if states is not None:
+            yield from ((name, state) for state in states())
 
 
 class Circuit(Generic[K]):

@@ -42,7 +42,12 @@ from gateway.serving.siblings import Siblings
 from gateway.settings import Settings
 from gateway.telemetry.logs import request_lines
 from gateway.telemetry.requests import Requests
-from gateway.telemetry.stores import JobCollector, PoolCollector, StoreCollector
+from gateway.telemetry.stores import (
+    CircuitCollector,
+    JobCollector,
+    PoolCollector,
+    StoreCollector,
+)
 from gateway.web_client import WebClient
 from resolvers.context import Context
 from resolvers.cursors import Cursors
@@ -106,6 +111,7 @@ def create_site(
         RefusalCollector(executor.refusals),
         StoreCollector(runtime.calls),
         PoolCollector(runtime.stores),
+        CircuitCollector(runtime.stores),
         JobCollector(runtime.jobs),
         *counting,
     )

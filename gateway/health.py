@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
+from datasources.circuit import Mode, circuits
 from datasources.errors import StoreError
 from datasources.protocols import Stores
 from datasources.waits import waiting_for
@@ -19,8 +20,10 @@ PATIENCE = 1.0
 scrape, which have timeouts of their own."""
 
 COSTS = {
-    "object_cache": "each object is read from its shard: slower answers, more load on the shards",
-    "mapping_cache": "each list is read from its shard: slower answers, more load on the shards",
+    "object_cache": "each object is read from its shard: slower answers, more load on the shards; "
+    "writes whose entries can't be removed are kept, but answer UNAVAILABLE",
+    "mapping_cache": "each list is read from its shard: slower answers, more load on the shards; "
+    "writes whose entries can't be removed are kept, but answer UNAVAILABLE",
     "queue": "feeds and counts fall behind until it is back; the outbox keeps the work",
     "pools_primary": "new pins come from the standby, some hundred milliseconds older",
     "pools_standby": "late or failed answers of the primary can't be replaced",
@@ -50,7 +53,15 @@ async def readiness(stores: Stores, patience: float = PATIENCE) -> dict[str, dic
     )
     states = {f"shards {name}": _shards(stores, name, fault) for name, fault in shards.items()}
     states |= _slaves(stores, shards, lags)
-    states |= {name: _state(fault, COSTS[name]) for name, fault in zip(pings, faults, strict=True)}
+    passed = {
+        cache: f"{one.server} is passed by, and is being tried; its last failure: {one.reason}"
+        for cache, one in circuits(stores)
+        if one.mode is not Mode.WELL
+    }
+    states |= {
+        name: _state(fault or passed.get(name), COSTS[name])
+        for name, fault in zip(pings, faults, strict=True)
+    }
     states["topology"] = _state(stores.topology.fault, COSTS["topology"])
     dead = {name: fault for name, fault in shards.items() if fault}
     return {"required": dead if len(dead) == len(shards) else {}, "stores": states}

@@ -32,6 +32,16 @@ FEED: Final = {
 }
 """By field of `feed_engine.speculation.Stats`."""
 
+CIRCUIT: Final = {
+    "openings": "Times that reads left the cache's server after failures, and went to the shards.",
+    "passed": "Reads that did not ask the cache's server, and went to the shards at once.",
+    "refused": "Removals that failed at once, because the cache's server hung. Their writes are "
+    "kept, and answer UNAVAILABLE.",
+    "owed": "Entries whose removal failed. This process reads them from the shards until they are "
+    "removed.",
+}
+"""By field of `datasources.circuit.CircuitState`."""
+
 EXECUTOR: Final = {
     "hits": "Requests whose document was in the cache.",
     "misses": "Requests whose document was not in the cache.",

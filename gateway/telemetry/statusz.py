@@ -34,6 +34,8 @@ _SUMMED = {
 """Metrics that are summed over workers, by this label."""
 _OF_FEEDS = ("latency_seconds", "cutoff_seconds", "mode", "forced")
 _FEED = "pinway_feed_"
+_CIRCUIT = "pinway_cache_circuit_mode"
+_WORST_FIRST = ("left", "returning", "well")
 
 
 class Sample(NamedTuple):
@@ -52,7 +54,7 @@ def samples(text: str) -> Iterator[Sample]:
         found = _SAMPLE.fullmatch(line)
         if found is not None:
             name, labels, value = found.groups()
-            if name in _SUMMED or name.startswith((_FEED, "pinway_worker_up")):
+            if name in _SUMMED or name.startswith((_FEED, "pinway_worker_up", _CIRCUIT)):
                 yield Sample(name, dict(_LABEL.findall(labels or "")), float(value))
 
 
@@ -60,12 +62,15 @@ def content(state: State, text: str) -> dict[str, Any]:
     """The page's content. `text` has the metrics of all workers. Times are in seconds."""
     sums: dict[str, dict[str, float]] = {name: defaultdict(float) for name in _SUMMED}
     feeds: dict[str, list[Sample]] = defaultdict(list)
+    modes: dict[tuple[str, str], set[str]] = defaultdict(set)
     workers = []
     for sample in samples(text):
         if sample.name in _SUMMED:
             sums[sample.name][sample.labels.get(_SUMMED[sample.name], "")] += sample.value
         elif sample.name == "pinway_worker_up":
             workers.append({"worker": sample.labels["worker"], "up": bool(sample.value)})
+        elif sample.name == _CIRCUIT:
+            modes[sample.labels["cache"], sample.labels["server"]].add(sample.labels["mode"])
         elif sample.name.removeprefix(_FEED) in _OF_FEEDS:
             feeds[sample.labels["store"]].append(sample)
     return {
@@ -76,6 +81,10 @@ def content(state: State, text: str) -> dict[str, Any]:
         "outbox": _outbox(state),
         "replication": [{"server": name, "seconds": lag} for name, lag in state.lags.items()],
         "feeds": {store: _feed(of_store) for store, of_store in sorted(feeds.items())},
+        "circuits": [
+            {"cache": cache, "server": server, "mode": min(found, key=_WORST_FIRST.index)}
+            for (cache, server), found in sorted(modes.items())
+        ],
         "workers": workers,
         "sums": sums,
     }

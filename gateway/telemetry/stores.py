@@ -12,9 +12,11 @@ from prometheus_client.core import (
 from prometheus_client.registry import Collector
 
 from datasources.calls import Calls
+from datasources.circuit import circuits
 from datasources.latencies import Latencies
 from datasources.places import PoolState
 from datasources.protocols import Stores
+from gateway import metric_help
 from gateway.telemetry import histograms
 
 
@@ -92,6 +94,33 @@ def pools(stores: Stores) -> Iterator[tuple[str, PoolState]]:
         states = getattr(store, "pools", None)
         if states is not None:
             yield from ((name, state) for state in states())
+
+
+class CircuitCollector(Collector):
+    """The circuits of the caches' servers. Caches in this process have none."""
+
+    def __init__(self, stores: Stores) -> None:
+        self._stores = stores
+
+    def collect(self) -> Iterable[Metric]:
+        """`pinway_cache_circuit_mode{cache, server, mode}`, and `pinway_cache_circuit_NAME{cache,
+        server}` for each count of `CircuitState`."""
+        labels = ["cache", "server"]
+        mode = GaugeMetricFamily(
+            "pinway_cache_circuit_mode",
+            "1 for the circuit's mode: well, left (reads go to the shards) or returning.",
+            labels=[*labels, "mode"],
+        )
+        found = list(circuits(self._stores))
+        for cache, state in found:
+            mode.add_metric([cache, state.server, state.mode], 1)
+        yield mode
+        for field, help in metric_help.CIRCUIT.items():
+            family = GaugeMetricFamily if field == "owed" else CounterMetricFamily
+            metric = family(f"pinway_cache_circuit_{field}", help, labels=labels)
+            for cache, state in found:
+                metric.add_metric([cache, state.server], getattr(state, field))
+            yield metric
 
 
 class Jobs:

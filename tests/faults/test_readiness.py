@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from datasources.circuit import CircuitState, Mode
 from datasources.protocols import Stores
 from gateway.health import readiness
 from tests.gateways import gateway_on_two_servers
@@ -66,6 +67,21 @@ async def test_a_topology_that_is_not_followed_is_listed(stores: Stores, tmp_pat
     assert found["required"] == {}
     assert "epoch 1 is kept" in found["stores"]["topology"]["state"]
     assert "not noticed" in found["stores"]["topology"]["costs"]
+
+
+async def test_a_cache_that_is_passed_by_is_no_well_store(
+    stores: Stores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The cache answers the probe of readiness, but this process still reads the shards."""
+    state = CircuitState("one:1", Mode.RETURNING, "no answer within 0.25 s", 1, 9, 0, 0)
+    monkeypatch.setattr(stores.mapping_cache, "circuits", lambda: [state])
+    found = await readiness(stores)
+    assert found["required"] == {}
+    told = found["stores"]["mapping_cache"]
+    assert told["state"] == (
+        "one:1 is passed by, and is being tried; its last failure: no answer within 0.25 s"
+    )
+    assert "each list is read from its shard" in told["costs"]
 
 
 async def test_a_store_that_hangs_keeps_nobody_waiting(

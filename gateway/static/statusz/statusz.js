@@ -114,7 +114,7 @@ function showWork({ queue, outbox, replication }) {
   fill("work", rows);
 }
 
-function showCaches(sums) {
+function showCaches({ sums, circuits }) {
   const hits = sums.pinway_cache_hits_total;
   const misses = sums.pinway_cache_misses_total;
   const rows = Object.keys(hits).map((cache) => {
@@ -123,6 +123,10 @@ function showCaches(sums) {
   });
   const found = sum(sums.pinway_executor_hits_total);
   const read = found + sum(sums.pinway_executor_misses_total);
+  for (const { cache, server, mode } of circuits) {
+    const well = mode === "well";
+    rows.push([`${cache} at ${server}`, well ? "asked" : `${mode}: shards are read`, well ? "" : "ill"]);
+  }
   rows.push(["compiled documents", count(sum(sums.pinway_executor_documents))]);
   rows.push(["documents found", read ? `${((100 * found) / read).toFixed(1)}% of ${count(read)}` : "–"]);
   fill("caches", rows);
@@ -156,7 +160,7 @@ function show(status) {
     return [name, well ? "well" : "down", well ? "well" : "ill"];
   }));
   showWork(status);
-  showCaches(status.sums);
+  showCaches(status);
   showRequests(status);
 }
 

@@ -4,12 +4,15 @@ import asyncio
 import gc
 import math
 import random
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.registry import Collector
 
+from datasources.circuit import CircuitState, Mode
 from datasources.protocols import Backlog, Lane, Sides
 from feed_engine.feeds.counts import FeedCounts
 from feed_engine.speculation import Race
@@ -19,6 +22,7 @@ from gateway.telemetry.frequent import CANDIDATES, Frequent
 from gateway.telemetry.process import LOOK_SECONDS, ProcessHealth
 from gateway.telemetry.state import State, StateCollector
 from gateway.telemetry.statusz import content
+from gateway.telemetry.stores import CircuitCollector
 
 
 def samples(collector: Collector) -> dict[tuple[str, ...], float]:
@@ -176,6 +180,9 @@ pinway_feed_mode{mode="well",side="primary",store="feeds",worker="1"} 1.0
 pinway_feed_mode{mode="left",side="primary",store="feeds",worker="2"} 1.0
 pinway_feed_latency_seconds{quantile="0.99",side="primary",store="feeds",worker="1"} 0.3
 pinway_feed_latency_seconds{quantile="0.99",side="primary",store="feeds",worker="2"} 0.1
+pinway_cache_circuit_mode{cache="object_cache",mode="well",server="a:1",worker="1"} 1.0
+pinway_cache_circuit_mode{cache="object_cache",mode="left",server="a:1",worker="2"} 1.0
+pinway_cache_circuit_mode{cache="object_cache",mode="well",server="b:1",worker="2"} 1.0
 pinway_store_call_duration_seconds_bucket{le="0.1",store="queue"} 7.0
 process_resident_memory_bytes 1e+06
 """
@@ -186,6 +193,30 @@ process_resident_memory_bytes 1e+06
     feeds = shown["feeds"]["feeds"]
     assert feeds["cutoff"] == 0.05
     assert feeds["sides"]["primary"] == {"latency": {"0.99": 0.3}, "forced": False, "mode": "left"}
+    assert [(one["server"], one["mode"]) for one in shown["circuits"]] == [
+        ("a:1", "left"),
+        ("b:1", "well"),
+    ]
     outbox = {"rows": 2, "parked": 1, "set_aside": 0, "oldest": 5.0, "unreachable": []}
     assert shown["outbox"] == outbox
     assert (shown["queue"], shown["ready"]) == (None, False)
+
+
+def test_the_circuit_of_each_server_of_a_cache_is_told() -> None:
+    states = [
+        CircuitState("a:1", Mode.LEFT, "no answer", openings=2, passed=30, refused=4, owed=5),
+        CircuitState("b:1", Mode.WELL, "", openings=0, passed=0, refused=0, owed=0),
+    ]
+    caches: Any = SimpleNamespace(
+        object_cache=SimpleNamespace(circuits=lambda: states), mapping_cache=SimpleNamespace()
+    )
+    told = {key: value for key, value in samples(CircuitCollector(caches)).items() if value}
+    left = ("cache=object_cache", "server=a:1")
+    assert told == {
+        ("pinway_cache_circuit_mode", "cache=object_cache", "mode=left", "server=a:1"): 1.0,
+        ("pinway_cache_circuit_mode", "cache=object_cache", "mode=well", "server=b:1"): 1.0,
+        ("pinway_cache_circuit_openings_total", *left): 2.0,
+        ("pinway_cache_circuit_passed_total", *left): 30.0,
+        ("pinway_cache_circuit_refused_total", *left): 4.0,
+        ("pinway_cache_circuit_owed", *left): 5.0,
+    }
