@@ -40,8 +40,9 @@ def test_a_process_that_began_with_the_sources_stays_with_them(tmp_path: Path) -
     shutil.copytree(ROOT / "loaders", folder, ignore=shutil.ignore_patterns("*.so", "*.digest"))
     (folder / "late.py").write_text("text = 'of the source'\n")
     code = (
-        "import loaders.compiled, pathlib, sys; from importlib.machinery import EXTENSION_SUFFIXES as"
-        " ends\npathlib.Path(sys.argv[1], f'late{ends[0]}').write_bytes(b'not a library')\n"
+        "import loaders.compiled, pathlib, sys\n"
+        "from importlib.machinery import EXTENSION_SUFFIXES as ends\n"
+        "pathlib.Path(sys.argv[1], f'late{ends[0]}').write_bytes(b'not a library')\n"
         "import loaders.late; print(loaders.late.text)"
     )
     done = subprocess.run(
