@@ -11,7 +11,7 @@ from datasources.ids import Kind
 from datasources.mappings import ListKey, Mapping, PageRequest
 from gateway.admin import is_local
 from gateway.auth import Tokens
-from gateway.files import Files, SentFromMemory
+from gateway.files import Files, HashedFiles, SentFromMemory
 from gateway.settings import Settings
 from resolvers.context import Context
 
@@ -44,7 +44,7 @@ def page() -> Response:
 
 def files() -> Files:
     """The page's files."""
-    return Files(STATIC, _HEADERS)
+    return HashedFiles(STATIC, _HEADERS)
 
 
 class Boot:

@@ -7,11 +7,12 @@ from collections.abc import Awaitable, Callable, Container, Mapping
 from dataclasses import dataclass
 from time import perf_counter
 
-from graphql import GraphQLError
+from graphql import GraphQLError, OperationType
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from datasources.errors import Unauthenticated
 from gateway.auth import Tokens
+from gateway.compression import LEAST, MOST, accepts_gzip, compressed
 from gateway.cost.clients import Clients
 from gateway.cost.refusals import told, too_many
 from gateway.csrf import check_get
@@ -46,7 +47,7 @@ _NOTHING: Mapping[str, str] = {}
 NEVER_KEPT = "private, no-store"
 """Cache-Control of every answer to a GET: a viewer's answer is for that viewer alone, and a write
 that was acknowledged is in every later answer. No cache needs to keep an answer to a POST."""
-_ALWAYS = {"vary": "Accept", "x-content-type-options": "nosniff"}
+_ALWAYS = {"vary": "Accept, Accept-Encoding", "x-content-type-options": "nosniff"}
 """Headers of every answer. CORS adds Origin to Vary."""
 _ALWAYS_PAIRS = [(name.encode(), value.encode()) for name, value in _ALWAYS.items()]
 _ALWAYS_TEXT = b"".join(b"%b: %b\r\n" % pair for pair in _ALWAYS_PAIRS)
@@ -214,7 +215,12 @@ class GraphQLEndpoint:
             await self._requests.show(request, result)
         about = self._requests.end(request, result, status, seconds)
         parts = result.parts()
-        return Answer(status, media, parts, sum(map(len, parts)), extra, about)
+        size = sum(map(len, parts))
+        if LEAST <= size <= MOST and _compresses(headers, request, result):
+            parts = await compressed(parts)
+            size = sum(map(len, parts))
+            about += b"content-encoding: gzip\r\n"
+        return Answer(status, media, parts, size, extra, about)
 
     async def _run(
         self,
@@ -276,6 +282,17 @@ class Front:
         if target != b"/graphql" or (self._cors is not None and b"origin" in headers):
             return None
         return self._endpoint.answer
+
+
+def _compresses(headers: Headers, request: Observed, result: Result) -> bool:
+    """Whether to compress the answer: see `gateway/compression.py`."""
+    return (
+        request.viewer_id is None
+        and b"authorization" not in headers
+        and result.operation is not None
+        and result.operation.type is OperationType.QUERY
+        and accepts_gzip(headers.get(b"accept-encoding"))
+    )
 
 
 def _refusing(media: str) -> int:

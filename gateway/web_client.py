@@ -3,7 +3,6 @@
 The sources are in gateway/web; `make web` builds them into gateway/static/web.
 """
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from starlette.routing import BaseRoute, Mount, Route
 
 from gateway.auth import Tokens
 from gateway.console import may_have_tokens
-from gateway.files import Files, SentFromMemory
+from gateway.files import HashedFiles, SentFromMemory
 from gateway.requests import Disconnected, read_body
 from gateway.settings import Settings
 from resolvers.context import Context
@@ -42,7 +41,6 @@ _HEADERS = {
     "x-content-type-options": "nosniff",
 }
 _MOST_BYTES = 1_000  # of a sign-in request
-_FOREVER = "public, max-age=31536000, immutable"  # for names with a hash of the content
 
 
 class _SignIn(msgspec.Struct):
@@ -60,7 +58,7 @@ class WebClient:
             *(Route(screen, _page) for screen in SCREENS),
             Route("/web/boot.json", self._boot),
             Route("/web/sign-in", self._sign_in, methods=["POST"]),
-            Mount("/web", _Files(STATIC, _HEADERS)),
+            Mount("/web", HashedFiles(STATIC, _HEADERS)),
         ]
 
     async def _boot(self, request: Request) -> Response:
@@ -86,14 +84,6 @@ class WebClient:
         if user_id is None:
             return _problem(404, f"There is no user {wanted.username!r}.")
         return _json({"username": wanted.username, "token": self._tokens.issue(user_id)})
-
-
-class _Files(Files):
-    """The built files."""
-
-    def headers_of(self, path: str) -> Mapping[str, str]:
-        hashed = Path(path).parent.name == "assets"
-        return {**_HEADERS, "cache-control": _FOREVER if hashed else "no-cache"}
 
 
 async def _page(request: Request) -> Response:

@@ -105,10 +105,10 @@ async def test_answers_say_what_they_vary_by_and_that_they_are_what_they_say(
         await http.get("/graphql", params=QUERY),
         await http.post("/graphql", json={"query": 1}),
     ):
-        assert answer.headers["vary"] == "Accept, Origin"
+        assert answer.headers["vary"] == "Accept, Accept-Encoding, Origin"
         assert answer.headers["x-content-type-options"] == "nosniff"
     page = await http.get("/graphql", headers={"accept": "text/html"})
-    assert page.headers["vary"] == "Accept"
+    assert page.headers["vary"] == "Accept, Accept-Encoding"
     assert page.headers["x-content-type-options"] == "nosniff"
     assert page.headers["x-frame-options"] == "DENY"
     assert "frame-ancestors 'none'" in page.headers["content-security-policy"]
