@@ -101,12 +101,14 @@ async def serve(
                 shares=shares,
             )
             server = Server(site.public, settings, ready, connections=connections, shares=shares)
+            beside = _OperatorsServer(site.admin) if operators is not None else None
+            server.beside = beside  # both wait at the same time for their connections
             telling = siblings.telling(site.metrics) if siblings else nullcontext()
             commands = _commands(settings, runtime)
             warning = (
                 _beside(warn_of_shortages(settings, runtime.stores)) if greet else nullcontext()
             )
-            async with warning, _answering(operators, site.admin), telling, commands:
+            async with warning, _answering(operators, beside), telling, commands:
                 with health.watching():
                     await server.serve(sockets=[listener])
 
@@ -129,12 +131,13 @@ def _silent(line: str) -> None:
 
 
 @asynccontextmanager
-async def _answering(operators: socket.socket | None, app: ASGIApp) -> AsyncIterator[None]:
-    """Answer operators, if they have a listener."""
-    if operators is None:
+async def _answering(
+    operators: socket.socket | None, server: "_OperatorsServer | None"
+) -> AsyncIterator[None]:
+    """Answer operators, if they have a listener and a server."""
+    if operators is None or server is None:
         yield
         return
-    server = _OperatorsServer(app)
     task = asyncio.create_task(server.serve(sockets=[operators]))
     try:
         yield
@@ -160,7 +163,7 @@ async def work(settings: Settings, operators: socket.socket | None = None) -> No
     async with _opened(settings, jobs=True) as runtime:
         health = ProcessHealth()
         site = create_site(settings, runtime, None, health)
-        async with _answering(operators, site.admin):
+        async with _answering(operators, _OperatorsServer(site.admin)):
             log.info("working on the jobs of the queues %s", ", ".join(settings.queues))
             with health.watching():
                 await asyncio.Event().wait()
@@ -221,6 +224,8 @@ class Server(uvicorn.Server):
         super().__init__(config)
         self._on_ready = on_ready
         self.servers = []
+        self.beside: uvicorn.Server | None = None
+        """A server that stops with this one."""
 
     async def serve(self, sockets: list[socket.socket] | None = None) -> None:
         """Serve until stopped or cancelled. uvicorn leaves its listeners open when it is cancelled,
@@ -251,6 +256,8 @@ class Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stop as uvicorn does, after the connections that were taken are served."""
+        if self.beside is not None:
+            self.beside.should_exit = True
         for server in self.servers:
             await cast(Accepting, server).drain()
         await super().shutdown(sockets)

@@ -36,7 +36,7 @@ LINGER_SECONDS = 2.0
 answer."""
 LINGER_BYTES = 1 << 17
 """Bytes that a refused client may send in this time."""
-DRAIN_SECONDS = 1.0
+DRAIN_SECONDS = 0.5
 """Seconds for which an idle connection of a stopping gateway waits for one more request. If the
 connection were closed at once, a request that is already under way would be lost."""
 _FRAMING = 8

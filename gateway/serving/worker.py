@@ -14,6 +14,7 @@ import threading
 from pathlib import Path
 
 from datasources.errors import PinwayError
+from gateway.__main__ import leave
 from gateway.serving.loops import fast_loop, run_until_stopped
 from gateway.serving.process import serve
 from gateway.serving.siblings import Siblings
@@ -56,3 +57,4 @@ def _stop_with_the_supervisor() -> None:
 
 if __name__ == "__main__":
     main(int(sys.argv[1]), Path(sys.argv[2]), *map(int, sys.argv[3:]))
+    leave(0)

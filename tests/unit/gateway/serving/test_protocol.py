@@ -14,7 +14,7 @@ from uvicorn.protocols.http.flow_control import FlowControl
 
 from gateway.execution.encode import PART
 from gateway.serving.process import Server
-from gateway.serving.protocol import Protocol
+from gateway.serving.protocol import DRAIN_SECONDS, Protocol
 from tests.unit.gateway.serving.apps import (
     BIG,
     BODY,
@@ -263,10 +263,11 @@ async def test_a_stop_answers_one_request_more_on_an_idle_connection() -> None:
 async def test_a_stop_closes_a_connection_that_asks_nothing_more() -> None:
     async with connected(App()) as (protocol, transport, clock):
         protocol.shutdown()
-        clock.move(0.9)
+        clock.move(DRAIN_SECONDS - 0.1)
         assert not transport.closed
         clock.move(0.2)
         assert transport.closed
+    assert DRAIN_SECONDS <= 0.5  # an idle gateway has to end within a second
 
 
 @in_each_loop
