@@ -13,7 +13,7 @@ from bench.drills.world import World
 FIRST = 10
 _CARD = "id title image { url } owner { username } board { name }"
 HOME = f"""query($visit: ID, $after: String) {{
-  homeFeed(first: {FIRST}, visit: $visit, after: $after) {{
+  homeFeed(first: {FIRST}, visitId: $visit, after: $after) {{
     visitId edges {{ reason node {{ {_CARD} }} }} pageInfo {{ endCursor hasNextPage }}
     health {{ pools materialized mayBeStale }} }} }}"""
 FOLLOWING = f"""{{ followingFeed(first: {FIRST}) {{

@@ -41,7 +41,7 @@ from schema import schema
 VIEWERS, PINS = 50, 50
 SERVERS = "servers.toml"
 PAGES = {
-    "home feed": "homeFeed(first: $first, visit: $id) { visitId %s }",
+    "home feed": "homeFeed(first: $first, visitId: $id) { visitId %s }",
     "following feed": "followingFeed(first: $first) { %s }",
     "board": "board(id: $id) { name pins(first: $first) { %s } }",
 }

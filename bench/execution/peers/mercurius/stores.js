@@ -92,10 +92,10 @@ type PageInfo {
 }
 type PinEdge { cursor: String! node: Pin! }
 type Feed { visitId: ID! edges: [PinEdge!]! pageInfo: PageInfo! }
-type Query { homeFeed(first: Int!, visit: ID): Feed! }
+type Query { homeFeed(first: Int!, visitId: ID): Feed! }
 `;
 
-async function homeFeed(_, { first, visit }, { viewer, objects: load }) {
+async function homeFeed(_, { first, visitId: visit }, { viewer, objects: load }) {
   const [known, cells] = await Promise.all([
     visits(viewer, visit),
     hbase.row(TABLE, userRow(viewer), first + 1),
