@@ -44,7 +44,7 @@ def _first_names(facts: Facts, number: int) -> bytes:
 
 def _client_names(facts: Facts, number: int) -> bytes:
     names = ("apollographql-client-name", "apollographql-client-version", "user-agent")
-    sent = {name: f"{number}" + "n" * 9_000 for name in names}
+    sent = dict.fromkeys(names, f"{number}" + "n" * 9_000)
     return post({"query": "query Home { __typename }"}, sent)
 
 
