@@ -1,8 +1,8 @@
 """Answers requests for hidden objects in the time of requests for absent objects.
 
-A secret board and its pins are absent for strangers. Reading an absent object asks the cache and then
-its shard, each time. A hidden object may be in the cache, and its pin and board are read after each
-other. So a stranger who measures time, or sees a trace, could tell a hidden object from an absent one.
+A secret board and its pins are absent for strangers. Reading an absent object asks the cache and
+then its shard, each time. A hidden object may be in the cache, and its pin and board are read after
+each other. So a stranger who measures time could tell a hidden object from an absent one.
 
 `even_out` makes the calls that were not made: for each object of the chain (a comment, its pin, its
 board) the cache and a shard are asked once, whether the object is hidden or absent, and whether it
@@ -22,8 +22,7 @@ _PLACES = {Kind.COMMENT: (Kind.PIN, "pin_id"), Kind.PIN: (Kind.BOARD, "board_id"
 
 
 async def even_out(context: Context, ids: Iterable[int]) -> None:
-    """Make the calls that are missing. `ids` came from the client, and the viewer sees none of these
-    objects."""
+    """Make the calls that are missing. `ids` came from the client; the viewer sees none of them."""
     level = list(ids)
     while level:
         by_kind = defaultdict[Kind, list[int]](list)
