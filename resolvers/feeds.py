@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 import msgspec
 
+from datasources.errors import BadInput
 from datasources.mappings import ListKey, Mapping
 from datasources.records import Pin, Record
 from feed_engine.feeds.following import following_page
@@ -91,9 +92,13 @@ async def home_feed(
     *,
     first: int = 25,
     after: str | None = None,
+    visit_id: ID | None = None,
     visit: ID | None = None,
     seen: str | None = None,
 ) -> HomeFeed:
+    if visit_id is not None and visit is not None and visit_id != visit:
+        raise BadInput("visitId and visit name two visits: send visitId alone", "visitId")
+    wanted = visit if visit_id is None else visit_id
     cards, size, seen = Cards(context), page_size(first), context.feed_tokens.read(seen)
 
     async def read(named: str | None) -> HomePage:
@@ -110,8 +115,8 @@ async def home_feed(
             boards=cards.load_boards,
         )
 
-    begins = visit is None and after is None
-    page = await (context.visit.page(read) if begins else read(visit))
+    begins = wanted is None and after is None
+    page = await (context.visit.page(read) if begins else read(wanted))
     edges = [
         FeedEdge(item.cursor, item.pin, item.reason, [_cause(*cause) for cause in item.causes])
         for item in page.items

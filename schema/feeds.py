@@ -107,8 +107,8 @@ class HomeFeedConnection:
     edges: list[HomeFeedEdge] = plain("The pins, best first.")
     page_info: PageInfo = plain("The position of this page in the visit.")
     visit_id: strawberry.ID = plain(
-        "The id of this visit. Pass it as `visit` to see the same pins again; no new pins are used "
-        "up."
+        "The id of this visit. Pass it as `visitId` to see the same pins again; no new pins are "
+        "used up."
     )
     health: FeedHealth = plain("The stores that answered.")
 

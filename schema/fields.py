@@ -27,12 +27,14 @@ _ARGUMENTS = {
     "id": "The object's id.",
     "ids": "The objects' ids, at most 100.",
     "username": "The user's name, in upper or lower case.",
-    "visit": "The id of a visit: its pages are always the same. Without it, a new visit starts; "
+    "visit_id": "The id of a visit: its pages are always the same. Without it, a new visit starts; "
     "all fields of one request share the visit.",
+    "visit": "The earlier name of `visitId`.",
     "seen": "A `feedToken`: the feed waits for that write, for about two seconds at most; after "
     "that, `health` says that the feed may be stale. A visit that has begun does not change.",
     "input": "The input of the mutation.",
 }
+_DEPRECATED = {"visit": "Use `visitId`: the field's answer has that name."}
 _TYPES: dict[Any, Any] = {
     ID: strawberry.ID,
     ID | None: strawberry.ID | None,
@@ -123,7 +125,10 @@ def _argument(parameter: inspect.Parameter, input: type | None) -> inspect.Param
     )
     if default is not inspect.Parameter.empty:
         annotation = annotation | None
-    described = Annotated[annotation, strawberry.argument(description=_ARGUMENTS[name])]
+    about = strawberry.argument(
+        description=_ARGUMENTS[name], deprecation_reason=_DEPRECATED.get(name)
+    )
+    described = Annotated[annotation, about]
     # A missing argument stays missing: the schema has no default of null.
     return parameter.replace(
         annotation=described, default=strawberry.UNSET if default is None else default

@@ -40,7 +40,7 @@ class Query:
     home_feed: HomeFeedConnection | None = field(
         feeds.home_feed,
         "The viewer's home feed; without a viewer, popular pins. Each visit uses up new pins: pass "
-        "`visit` to see the same visit again.",
+        "`visitId` to see the same visit again.",
         cost=page(60, 5, each=1200),
     )
     following_feed: FollowingFeedConnection | None = field(

@@ -33,10 +33,10 @@ READS = {
     f"likedPins(first: 50) {{ edges {{ cursor node {{ {CARD} }} }} {PAGE} }} "
     f"followers {{ edges {{ node {{ username viewerFollows }} }} }} "
     f"followingBoards {{ edges {{ node {{ name viewerFollows }} }} }} }} }}",
-    "home feed": f"query($visit: ID) {{ homeFeed(first: 40, visit: $visit) {{ visitId edges "
+    "home feed": f"query($visit: ID) {{ homeFeed(first: 40, visitId: $visit) {{ visitId edges "
     f"{{ cursor reason node {{ {CARD} viewerHasLiked }} }} {PAGE} "
     f"health {{ pools materialized mayBeStale }} }} }}",
-    "popular": f"query($visit: ID) {{ homeFeed(first: 40, visit: $visit) "
+    "popular": f"query($visit: ID) {{ homeFeed(first: 40, visitId: $visit) "
     f"{{ edges {{ reason node {{ {CARD} }} }} }} }}",
     "following feed": f"{{ followingFeed(first: 60) {{ edges {{ cursor node {{ {CARD} }} }} "
     f"{PAGE} health {{ store mayBeStale }} }} }}",

@@ -8,7 +8,7 @@ import { authorization, ENDPOINT, makeBoard, nodes, report } from "./support.mjs
 const PAGE = 5;
 const HOME_FEED = gql`
   query HomeFeed($first: Int, $after: String, $visit: ID) {
-    homeFeed(first: $first, after: $after, visit: $visit) {
+    homeFeed(first: $first, after: $after, visitId: $visit) {
       visitId
       edges {
         cursor

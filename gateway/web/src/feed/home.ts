@@ -12,7 +12,7 @@ import { REASONS } from "./reasons";
 
 const HomeFeed = graphql(`
   query HomeFeed($first: Int!, $after: String, $visit: ID, $seen: String) {
-    homeFeed(first: $first, after: $after, visit: $visit, seen: $seen) {
+    homeFeed(first: $first, after: $after, visitId: $visit, seen: $seen) {
       visitId
       health {
         pools

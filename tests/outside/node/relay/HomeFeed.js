@@ -19,7 +19,7 @@ graphql`
     visit: { type: "ID" }
   )
   @refetchable(queryName: "HomeFeedPaginationQuery") {
-    homeFeed(first: $count, after: $cursor, visit: $visit)
+    homeFeed(first: $count, after: $cursor, visitId: $visit)
       @connection(key: "HomeFeed_homeFeed", filters: []) {
       visitId
       edges {
