@@ -34,7 +34,7 @@ async def even_out(context: Context, ids: Iterable[int]) -> None:
             if loader is None:
                 continue
             records = [_known(loader, id) for id in some]
-            await loader.even_out(some)
+            await loader.even_out(list(dict.fromkeys(some)))  # a shard has one decoy
             if place := _PLACES.get(kind):
                 level += [
                     _decoy(id, place[0]) if record is None else getattr(record, place[1])

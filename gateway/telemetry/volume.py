@@ -7,6 +7,9 @@ from typing import NamedTuple
 LINES_A_SECOND = 100
 """Lines of requests that one address may cause in a second. A line has about 300 bytes, and 1,000
 at most."""
+OF_MANY = 10
+"""A trusted proxy that names no client may cause this many times as many lines: its requests come
+from many clients, of which one may be an attacker."""
 ADDRESSES = 1_000
 """Addresses that are counted by themselves in a second. The further ones are counted together."""
 _FURTHER = "(further)"
@@ -36,21 +39,24 @@ class Volume:
             return None
         lines, self._lines, self._until = self._lines, {}, now + 1.0
         left = {
-            address: count - LINES_A_SECOND
+            address: count - _most(address)
             for address, count in lines.items()
-            if count > LINES_A_SECOND
+            if count > _most(address)
         }
         if not left:
             return None
-        return LeftOut(sum(left.values()), len(left), max(left, key=left.__getitem__))
+        most = max(left, key=left.__getitem__)
+        return LeftOut(sum(left.values()), len(left), most or "(a proxy that names no client)")
 
     def may(self, address: str) -> bool:
         """Whether a request of the address may have a line. An empty address is a trusted proxy
-        that names no client: its requests come from many clients, and all have lines."""
-        if not address:
-            return True
+        that names no client."""
         lines = self._lines
         if address not in lines and len(lines) >= ADDRESSES:
             address = _FURTHER
         count = lines[address] = lines.get(address, 0) + 1
-        return count <= LINES_A_SECOND
+        return count <= _most(address)
+
+
+def _most(address: str) -> int:
+    return LINES_A_SECOND if address else OF_MANY * LINES_A_SECOND
