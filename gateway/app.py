@@ -170,7 +170,7 @@ def _clients(
     proxies, sign_ups = Proxies(settings.trusted_proxies), None
     if accounts := settings.sign_ups_per_hour:
         buckets = runtime.stores.mapping_cache
-        sign_ups = Rate(buckets, refill=accounts, burst=accounts * SIGN_UP)
+        sign_ups = Rate(buckets, refill=accounts, burst=accounts * SIGN_UP, kind="s")
     return Clients(
         *(proxies, rate, settings.max_running, settings.max_running_cost, sign_ups, refusals),
         shares=shares or Shares(settings.client_share),

@@ -1,7 +1,9 @@
 """Clients and their limits: which client is charged for a request, how much cost a client may
 spend, and how many requests and operations of one client proceed at a time.
 
-A client is a viewer or, for requests without a viewer, an address.
+A client is a viewer or, for requests without a viewer, an address. The operations of an address
+count together, too, whoever their viewers are, and so do all clients of an IPv6 network
+(`gateway.peers`): an attacker can have many accounts, and many addresses of one network.
 """
 
 from collections.abc import Awaitable, Callable, Coroutine
@@ -13,7 +15,7 @@ from gateway.cost.refusals import Refusals
 from gateway.cost.room import Room
 from gateway.cost.shares import A_BYTE, Shares, timed
 from gateway.cost.turns import Turns
-from gateway.peers import Proxies, site
+from gateway.peers import Proxies, Unit, around, site
 from gateway.requests import Headers
 
 T = TypeVar("T")
@@ -25,47 +27,52 @@ are allowed in an hour."""
 class Client:
     """The client of one request."""
 
-    __slots__ = ("_clients", "_headers", "_peer", "name", "rate")
+    __slots__ = ("_address", "_clients", "_units", "most_running", "name", "rate")
 
-    def __init__(self, clients: "Clients", name: str, headers: Headers, peer: str) -> None:
+    def __init__(self, clients: "Clients", name: str, address: str) -> None:
+        """`address`: the client's `gateway.peers.site`; empty if a proxy hides it."""
         self._clients, self.name, self.rate = clients, name, clients.rate
-        self._headers, self._peer = headers, peer
-
-    @property
-    def most_running(self) -> int:
-        """How many of the client's operations may run at a time."""
-        return self._clients.most_running
+        self._address = address
+        self._units = (Unit(name, 1), *around(address))
+        self.most_running = clients.most_running
+        """How many operations may run at a time: of the client or, after `begin` refused one, of
+        the client, its address or its network."""
 
     def begin(self) -> bool:
         """Begin an operation. Returns False if too many are already running."""
-        clients = self._clients
-        running = clients.running.get(self.name, 0)
-        if 0 < clients.most_running <= running:
-            return False
-        clients.running[self.name] = running + 1
+        running, most = self._clients.running, self._clients.most_running
+        if most:
+            for unit in self._units:
+                if running.get(unit.name, 0) >= most * unit.times:
+                    self.most_running = most * unit.times
+                    return False
+        for unit in self._units:
+            running[unit.name] = running.get(unit.name, 0) + 1
         return True
 
     def end(self) -> None:
         """End an operation."""
         running = self._clients.running
-        left = running[self.name] - 1
-        if left:
-            running[self.name] = left
-        else:
-            del running[self.name]
+        for unit in self._units:
+            left = running[unit.name] - 1
+            if left:
+                running[unit.name] = left
+            else:
+                del running[unit.name]
 
     def enter(self, cost: int) -> bool:
         """Admit an operation with this cost, tolls excluded. Returns False if the caller must
         `wait`."""
-        return self._clients.room.enter(self.name, cost)
+        return self._clients.room.enter(self._units, cost)
 
     async def wait(self, cost: int) -> None:
-        """Wait for this client's other operations, until an operation with this cost may run."""
-        await self._clients.room.wait(self.name, cost)
+        """Wait for other operations of this client and of its address, until an operation with this
+        cost may run."""
+        await self._clients.room.wait(self._units, cost)
 
     def leave(self, cost: int) -> None:
         """End an operation that was admitted."""
-        self._clients.room.leave(self.name, cost)
+        self._clients.room.leave(self._units, cost)
 
     def spend(self, cost: int) -> bool:
         """Spend cost without waiting. Returns False if `take` must be called."""
@@ -77,9 +84,8 @@ class Client:
 
     def worked(self, seconds: float) -> None:
         """Charge the request's address for time that a thread worked on the request."""
-        address = self._clients.name(self._headers, self._peer)
-        if address:
-            self._clients.shares.charge(address, seconds)
+        if self._address:
+            self._clients.shares.charge(self._address, seconds)
 
     def owe(self, cost: int) -> None:
         """Charge costs that the estimate did not include."""
@@ -89,7 +95,8 @@ class Client:
 
 class Clients:
     """All clients of this gateway. Each may run `most_running` operations at a time, which may cost
-    `most_running_cost` together; 0: no limit."""
+    `most_running_cost` together; 0: no limit. All clients of an address may together run several
+    times as many, and all clients of a network, too (`gateway.peers.around`)."""
 
     def __init__(
         self,
@@ -113,7 +120,8 @@ class Clients:
     def name(self, headers: Headers, peer: str) -> str:
         """The address whose turns and share of time the request takes. Empty for a trusted proxy's
         own requests, which come from many clients."""
-        return "" if self._is_many(headers, peer) else site(self._proxies.client(peer, headers))
+        proxies = self._proxies
+        return "" if proxies.hides(peer, headers) else site(proxies.client(peer, headers))
 
     async def in_turn(self, name: str, size: int, work: Coroutine[Any, Any, T]) -> T:
         """Do the work of a request with a body of this size when it is the client's turn, and
@@ -144,20 +152,16 @@ class Clients:
         if name and not self._turns.begin(name, 0):
             await self._turns.wait(name, 0)
 
-    def _is_many(self, headers: Headers, peer: str) -> bool:
-        """Whether the request comes from a trusted proxy that doesn't name its client."""
-        return b"x-forwarded-for" not in headers and (not peer or self._proxies.trusts(peer))
-
     def signing_up(self, headers: Headers, peer: str) -> Callable[[], Awaitable[float]] | None:
         """A function that takes one account from the address's bucket, and returns 0 or the seconds
         to wait. None if accounts are not limited."""
-        if self._sign_ups is None or self._is_many(headers, peer):
+        if self._sign_ups is None or self._proxies.hides(peer, headers):
             return None
         address = site(self._proxies.client(peer, headers))
-        return partial(self._take_account, self._sign_ups, f"s{address}")
+        return partial(self._take_account, self._sign_ups, address)
 
-    async def _take_account(self, rate: Rate, bucket: str) -> float:
-        seconds = await rate.take(bucket, SIGN_UP)
+    async def _take_account(self, rate: Rate, address: str) -> float:
+        seconds = await rate.take(address, SIGN_UP)
         self._refusals.accounts += seconds > 0
         return seconds
 
@@ -165,7 +169,7 @@ class Clients:
         """The client of a request; None if nothing of it is limited."""
         if self.rate is None and not self.most_running and not self.room.most:
             return None
+        address = self.name(headers, peer)
         if viewer_id is not None:
-            return Client(self, f"v{viewer_id}", headers, peer)
-        address = site(self._proxies.client(peer, headers))
-        return Client(self, f"a{address}", headers, peer)
+            return Client(self, f"v{viewer_id}", address)
+        return Client(self, address or site(self._proxies.client(peer, headers)), address)

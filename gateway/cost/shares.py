@@ -15,9 +15,12 @@ charge is multiplied by the processor time divided by the charged time of the la
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Coroutine, Generator
+from collections import OrderedDict
+from collections.abc import Callable, Coroutine, Generator, Iterator, Sequence
 from time import perf_counter, process_time
 from typing import Any, NamedTuple, TypeVar
+
+from gateway.peers import SIZES, Unit, units
 
 T = TypeVar("T")
 BURST = 0.05
@@ -42,28 +45,56 @@ A_CONNECTION = 0.0002
 """Seconds charged for a new connection: the kernel's and the server's work."""
 A_BYTE = 1e-9
 """Seconds charged for each byte received or sent: the kernel copies it twice."""
+OF_A_NETWORK = 0.5
+"""The part of a core that a network of many clients may take, however many times a client's share
+it has."""
+CLIENTS = 20_000
+"""The number of accounts. Beyond it, accounts of clients without a request in progress are closed,
+the oldest first."""
+LOOKED_AT = 256
+"""Accounts that are looked at in a window, to close the ones that were not seen for a while; of
+more accounts, this part more."""
 
 
 class _Account:
-    """A client's debt in seconds, its requests in progress, the usual time of a request, the time
-    of its requests since one last ended, and when it was last seen."""
+    """A client's or a network's debt in seconds, its requests in progress, the usual time of a
+    request, the time of its requests since one last ended, and when it was last seen."""
 
-    __slots__ = ("debt", "running", "seen", "spent", "usual")
+    __slots__ = (
+        *("chain", "debt", "ranks", "running", "seen", "smaller", "spent", "times", "usual"),
+        "worked",
+    )
 
-    def __init__(self, seen: float) -> None:
+    def __init__(self, now: float, times: float, ranks: Sequence[int], worked: float) -> None:
         self.debt = self.usual = self.spent = 0.0
-        self.running, self.seen = 0, seen
+        self.running, self.seen = 0, now
+        self.times = times
+        """How many times a client's share it has."""
+        self.chain: tuple[_Account, ...] = (self,)
+        """A client's account, and the accounts of its networks."""
+        self.smaller = 0
+        """The number of chains in which a network's account is."""
+        self.ranks = ranks
+        """The sizes of units (`gateway.peers.SIZES`) among which it counts as one."""
+        self.worked = worked
+        """The value of `Shares._worked` up to which the debt is worked off."""
 
 
 class Begun(NamedTuple):
-    """A request in progress: its start, and the seconds that were charged in advance."""
+    """A request in progress: its start, and the seconds that were charged in advance to the
+    accounts of its client's chain."""
 
     at: float
-    advance: float
+    advances: tuple[float, ...]
 
 
 class Shares:
-    """The accounts of the clients of one event loop."""
+    """The accounts of the clients of one event loop.
+
+    An IPv6 client has an account for each of its networks, too (`gateway.peers.units`). A network
+    has several times the share of a client, but never more than half of a core: otherwise it would
+    have all of the process's time.
+    """
 
     def __init__(
         self,
@@ -75,40 +106,52 @@ class Shares:
         """`share` is a part of one core, from 0 to 1; 0: no limit. `used` returns the processor
         time of the process in seconds."""
         self.share, self.clock, self._used = share, clock, used
-        self._accounts: dict[str, _Account] = {}
+        self._accounts: OrderedDict[str, _Account] = OrderedDict()
+        """In the order in which `_forget` looks at them."""
+        self._units: dict[int, int] = dict.fromkeys(SIZES, 0)
+        """The number of units of each size: a client without a larger network is one of each."""
         self._running = 0
         self._charged = 0.0
         """Seconds charged in this window, before the multiplication."""
         self._factor = 1.0
         self._rate = share
         """The seconds of debt that are worked off in a second: from `share` up to 1."""
+        self._worked = 0.0
+        """The seconds of debt that an account could have worked off until now."""
+        self._most_times = max(1.0, OF_A_NETWORK / share) if share else 1.0
         self._began, self._used_before = clock(), used()
 
     def begin(self, client: str) -> Begun:
         """Begin a request of the client. Its usual time is charged in advance; otherwise many
         requests would begin before the first is charged."""
-        account = self._account(client)
-        account.running += 1
+        chain, now = self._chain(client), self.clock()
         self._running += 1
-        account.debt = min(account.debt + account.usual, MOST_DEBT)
-        return Begun(account.seen, account.usual)
+        for account in chain:
+            self._touch(account, now)
+            account.running += 1
+            account.debt = min(account.debt + account.usual, MOST_DEBT)
+        return Begun(now, tuple([account.usual for account in chain]))
 
     def end(self, client: str, begun: Begun) -> None:
         """End a request of the client. The unused part of its advance is returned."""
-        account = self._account(client)
-        account.running -= 1
         self._running -= 1
-        left = begun.advance - (account.seen - begun.at) * self._rate
-        account.debt = max(account.debt - max(left, 0.0), 0.0)
-        account.usual += (account.spent - account.usual) / 8
-        account.spent = 0.0
+        now = self.clock()
+        worked = (now - begun.at) * self._rate
+        for account, advance in zip(self._chain(client), begun.advances, strict=True):
+            self._touch(account, now)
+            account.running -= 1
+            account.debt = max(account.debt - max(advance - worked, 0.0), 0.0)
+            account.usual += (account.spent - account.usual) / 8
+            account.spent = 0.0
 
     def charge(self, client: str, seconds: float) -> None:
-        """Charge the loop's time to the client."""
-        account = self._account(client)
-        charged = seconds * self._factor
-        account.debt = min(account.debt + charged, MOST_DEBT)
-        account.spent += charged
+        """Charge the loop's time to the client and its networks."""
+        charged, now = seconds * self._factor, self.clock()
+        for account in self._chain(client):
+            self._touch(account, now)
+            part = charged / account.times
+            account.debt = min(account.debt + part, MOST_DEBT)
+            account.spent += part
         self._charged += seconds
 
     @property
@@ -119,23 +162,64 @@ class Shares:
     def wait(self, client: str) -> float:
         """The seconds after which to check again whether the client may continue; 0 if it may
         now."""
-        account = self._accounts.get(client) if self.share else None
-        if account is None:
+        if not self.share:
             return 0.0
         self._renew()
-        over = account.debt - BURST
-        is_alone = len(self._accounts) == 1
-        if over <= 0 or is_alone or not self._running:
+        if not self._running:
             return 0.0
-        return min(max(over / self._rate, SOON), LATER if account.running else SOON)
+        known = self._accounts.get(client)
+        longest = 0.0
+        for account in known.chain if known is not None else self._networks(client):
+            if account.worked != self._worked:
+                self._work_off(account)
+            over = account.debt - BURST
+            if over > 0 and self._units[account.ranks[0]] > 1:
+                seconds = min(max(over / self._rate, SOON), LATER if account.running else SOON)
+                longest = max(longest, seconds)
+        return longest
 
-    def _account(self, client: str) -> _Account:
-        now = self.clock()
+    def _networks(self, client: str) -> list[_Account]:
+        """The accounts of a new client's networks, if they have some."""
+        found = [self._accounts.get(unit.name) for unit in units(client)[1:]]
+        return [account for account in found if account is not None]
+
+    def _chain(self, client: str) -> tuple[_Account, ...]:
         account = self._accounts.get(client)
-        if account is None:
-            account = self._accounts[client] = _Account(now)
+        return account.chain if account is not None else self._open(client)
+
+    def _open(self, client: str) -> tuple[_Account, ...]:
+        """Open a new client's account, and accounts of its networks where they have none."""
+        chain, found, now = list[_Account](), units(client), self.clock()
+        for unit in found:
+            account = self._accounts.get(unit.name)
+            if account is None:
+                is_largest = unit is found[-1]
+                ranks = [size for size in SIZES if size == unit.times or is_largest]
+                ranks = [size for size in ranks if size >= unit.times]
+                times = min(unit.times, self._most_times)
+                account = _Account(now, times, ranks, self._worked)
+                self._accounts[unit.name] = account
+                for size in ranks:
+                    self._units[size] += 1
+            chain.append(account)
+        for network in chain[1:]:
+            network.smaller += 1
+        chain[0].chain = tuple(chain)
+        if len(self._accounts) > CLIENTS:
+            chain[0].running += 1  # it is not forgotten itself
+            self._forget(now, len(self._accounts) - CLIENTS)
+            chain[0].running -= 1
+        return chain[0].chain
+
+    def _touch(self, account: _Account, now: float) -> None:
         account.seen = now
-        return account
+        if account.worked != self._worked:
+            self._work_off(account)
+
+    def _work_off(self, account: _Account) -> None:
+        """Reduce the debt by the time since it was last reduced."""
+        account.debt = max(account.debt - (self._worked - account.worked), 0.0)
+        account.worked = self._worked
 
     def _renew(self) -> None:
         """Begin a new window when the last one is over: work debts off, and forget clients."""
@@ -151,10 +235,27 @@ class Shares:
         rate = self._rate * (SLOWER if is_busy else FASTER)
         self._rate = min(max(rate, self.share), 1.0)
         self._began, self._used_before, self._charged = now, used, 0.0
-        for client, account in list(self._accounts.items()):
-            account.debt = max(account.debt - elapsed * self._rate, 0.0)
-            if not account.running and now - account.seen > ALONE:
-                del self._accounts[client]
+        self._worked += elapsed * self._rate
+        self._forget(now)
+
+    def _forget(self, now: float, too_many: int = 0) -> None:
+        """Close the accounts of clients that were not seen for a while, and `too_many` others. Only
+        a part of the accounts is looked at, in turn: all of them would take milliseconds."""
+        accounts = self._accounts
+        for _ in range(LOOKED_AT + len(accounts) // LOOKED_AT):
+            if not accounts:
+                return
+            name, account = next(iter(accounts.items()))
+            is_needed = account.running or account.smaller
+            if is_needed or (too_many <= 0 and now - account.seen <= ALONE):
+                accounts.move_to_end(name)
+                continue
+            del accounts[name]
+            too_many -= 1
+            for network in account.chain[1:]:
+                network.smaller -= 1
+            for size in account.ranks:
+                self._units[size] -= 1
 
 
 @types.coroutine

@@ -8,9 +8,10 @@ took more than its share of the loop's time waits longer (`shares`).
 """
 
 import asyncio
-from collections import deque
 
+from gateway.cost.lines import Lines
 from gateway.cost.shares import Shares
+from gateway.peers import units
 
 BEGUN = 1
 """Requests of one client that begin in a turn."""
@@ -19,12 +20,13 @@ HEAVY_BYTES = 65_536
 
 
 class Turns:
-    """The turns of one event loop."""
+    """The turns of one event loop. `most` requests of a client begin in a turn, and a network
+    (`gateway.peers.units`) has several times as many."""
 
     def __init__(self, most: int = BEGUN, shares: Shares | None = None) -> None:
         self._most, self._shares = most, shares or Shares(0)
         self._begun: dict[str, int] = {}
-        self._waiting: dict[str, deque[tuple[int, asyncio.Future[None]]]] = {}
+        self._waiting = Lines[tuple[int, asyncio.Future[None]]]()
         self._armed = False
         self._timer: asyncio.TimerHandle | None = None
 
@@ -32,11 +34,10 @@ class Turns:
         """Whether a request with a body of `size` bytes may begin now. If not, call `wait`."""
         if client in self._waiting or self._shares.wait(client):
             return False
-        begun = self._begun.get(client, 0)
         weight = 1 + size // HEAVY_BYTES
-        if begun and begun + weight > self._most:
+        if not self._fits(client, weight):
             return False
-        self._begun[client] = begun + weight
+        self._begin(client, weight)
         if not self._armed:
             self._arm()
         return True
@@ -45,10 +46,21 @@ class Turns:
         """Wait until the request may begin. If the caller is cancelled, it never begins."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[None] = loop.create_future()
-        self._waiting.setdefault(client, deque()).append((1 + size // HEAVY_BYTES, future))
+        self._waiting.append(client, (1 + size // HEAVY_BYTES, future))
         if not self._armed:
             self._arm()
         await future
+
+    def _fits(self, client: str, weight: int) -> bool:
+        for unit in units(client):
+            begun = self._begun.get(unit.name, 0)
+            if begun and begun + weight > self._most * unit.times:
+                return False
+        return True
+
+    def _begin(self, client: str, weight: int) -> None:
+        for unit in units(client):
+            self._begun[unit.name] = self._begun.get(unit.name, 0) + weight
 
     def _arm(self) -> None:
         self._armed = True
@@ -59,22 +71,21 @@ class Turns:
         self._armed = False
         self._begun.clear()
         until = 0.0
-        for client, queue in list(self._waiting.items()):
-            begun = 0
-            while queue and (queue[0][1].done() or not begun or begun + queue[0][0] <= self._most):
-                weight, future = queue[0]
-                if not future.done():  # it was not cancelled
-                    if seconds := self._shares.wait(client):
-                        until = min(until or seconds, seconds)
-                        break
-                    future.set_result(None)
-                    begun += weight
-                queue.popleft()
-            if begun:
-                self._begun[client] = begun
-            if not queue:
-                del self._waiting[client]
-        if self._begun:
+        for clients in self._waiting.turns():
+            for client in clients:
+                while first := self._waiting.first(client):
+                    weight, future = first
+                    if not future.done():  # it was not cancelled
+                        if not self._fits(client, weight):
+                            break
+                        if seconds := self._shares.wait(client):
+                            until = min(until or seconds, seconds)
+                            break
+                        future.set_result(None)
+                        self._begin(client, weight)
+                    self._waiting.pop(client)
+        # Without a debt, the lines that were not looked at have their turn next.
+        if self._begun or (self._waiting and not until):
             self._arm()
         if until and self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(until, self._look)

@@ -12,12 +12,11 @@ import asyncio
 import errno
 import logging
 import socket
-from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from itertools import islice
 from typing import Any
 
+from gateway.cost.lines import LOOKED_AT, Lines
 from gateway.cost.shares import A_CONNECTION, SOON, Shares
 from gateway.serving.connections import Connections
 
@@ -31,9 +30,6 @@ SERVED, SERVED_BESIDE = 4, 1
 one is: each takes about 100 microseconds, and lengthens each step of the request."""
 OVER = 1 / 8
 """A connection that its client closed meanwhile counts as this part of a served one."""
-LOOKED_AT = 64
-"""Waiting clients that a turn looks at, to find the ones with the fewest connections. The next turn
-begins with other clients."""
 A_CLOSED = A_CONNECTION / 4
 """Seconds that are charged for a connection that ends before it is served."""
 SHORT_OF_DESCRIPTORS = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
@@ -58,33 +54,28 @@ class Arrivals:
         loses its oldest."""
         self._connections, self._shares, self._most = connections, shares, most
         self._serve, self._refusal = serve, refusal
-        self._waiting: dict[str, deque[socket.socket]] = {}
+        self._waiting = Lines[socket.socket]()
         """By client; the connections of trusted proxies under the empty name."""
-        self._count = 0
         self._soon: asyncio.Handle | None = None
         self._later: asyncio.TimerHandle | None = None
 
     @property
     def count(self) -> int:
         """The connections that wait."""
-        return self._count
+        return len(self._waiting)
 
     def take(self, sock: socket.socket, peer: str) -> None:
         """A connection from this address was taken."""
         client = self._connections.client(peer)
-        waiting = self._waiting.get(client)
         if client:
             if is_over(sock):
                 self._close(sock, client)
                 return
-            if why_not := self._connections.full(client, len(waiting or ())):
+            if why_not := self._connections.full(client, self._waiting.counts):
                 self._refuse(sock, client, why_not)
                 return
-        if waiting is None:
-            waiting = self._waiting[client] = deque()
-        waiting.append(sock)
-        self._count += 1
-        if self._count > self._most:
+        self._waiting.append(client, sock)
+        if len(self._waiting) > self._most:
             self._make_room()
         self._arm()
 
@@ -92,16 +83,15 @@ class Arrivals:
         """Begin to serve all connections that wait: the server takes no more of them."""
         self._disarm()
         while self._waiting:
-            self._serve_one(next(iter(self._waiting)))
+            for clients in self._waiting.turns():
+                for client in clients:
+                    self._serve_one(client)
 
     def close(self) -> None:
         """Close the connections that wait."""
         self._disarm()
-        for waiting in self._waiting.values():
-            for sock in waiting:
-                sock.close()
-        self._waiting.clear()
-        self._count = 0
+        for sock in self._waiting.clear():
+            sock.close()
 
     def _disarm(self) -> None:
         for handle in (self._soon, self._later):
@@ -117,13 +107,16 @@ class Arrivals:
         """Begin to serve the next connections."""
         self._soon = None
         may: list[str] = []
-        until = 1.0
-        for client in list(islice(self._waiting, LOOKED_AT)):
-            if seconds := self._shares.wait(client) if client else 0.0:
-                until = min(until, seconds)
-            else:
-                may.append(client)
-            self._waiting[client] = self._waiting.pop(client)
+        until, looked_at = 1.0, 0
+        for clients in self._waiting.turns(LOOKED_AT):
+            looked_at += len(clients)
+            for client in clients:
+                if seconds := self._shares.wait(client) if client else 0.0:
+                    until = min(until, seconds)
+                else:
+                    may.append(client)
+            if looked_at >= LOOKED_AT:
+                break
         may.sort(key=self._connections.open_of)
         served, most = 0.0, SERVED_BESIDE if self._shares.in_progress else SERVED
         while may and served < most:
@@ -135,7 +128,7 @@ class Arrivals:
         if may:
             self._arm()
         elif self._waiting and self._later is None:
-            seconds = until if len(self._waiting) <= LOOKED_AT else SOON
+            seconds = until if looked_at < LOOKED_AT else SOON
             self._later = asyncio.get_running_loop().call_later(seconds, self._look)
 
     def _look(self) -> None:
@@ -145,7 +138,7 @@ class Arrivals:
 
     def _serve_one(self, client: str) -> bool:
         """Serve the client's oldest connection; False if the client closed it meanwhile."""
-        sock = self._pop(client)
+        sock = self._waiting.pop(client)
         if client and is_over(sock):
             self._close(sock, client)
             return False
@@ -155,19 +148,10 @@ class Arrivals:
     def _make_room(self) -> None:
         """Refuse a connection of the client with the most waiting ones. Trusted proxies carry many
         clients: theirs stay."""
-        sizes = {client: len(waiting) for client, waiting in self._waiting.items() if client}
-        if sizes:
-            client = max(sizes, key=sizes.__getitem__)
+        client = self._waiting.longest()
+        if client is not None:
             self._connections.refused["connections"] += 1
-            self._refuse(self._pop(client), client, FULL)
-
-    def _pop(self, client: str) -> socket.socket:
-        waiting = self._waiting[client]
-        sock = waiting.popleft()
-        self._count -= 1
-        if not waiting:
-            del self._waiting[client]
-        return sock
+            self._refuse(self._waiting.pop(client), client, FULL)
 
     def _refuse(self, sock: socket.socket, client: str, why: str) -> None:
         with suppress(OSError):

@@ -8,16 +8,20 @@ stays.
 """
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
-from gateway.peers import site
+from gateway.peers import site, units
 
 CLIENTS_SHARE = 4
 """A client may hold 1/CLIENTS_SHARE of the bytes of bodies; the rest is left to other clients."""
+NETWORKS_SHARE = 2
+"""A network of several clients has 1/NETWORKS_SHARE of the connections and bytes at most, however
+many times a client's share it has."""
 _LOOKED_AT = 64
 """Connections that are checked to find one that may be closed. It limits the work for each new
 connection."""
+_NONE: Mapping[str, int] = {}
 
 
 class Connection(Protocol):
@@ -37,8 +41,9 @@ class Connection(Protocol):
 
 class Connections:
     """The open connections of one process. `most` is the limit for all, `most_of_client` the limit
-    for a client (see `gateway.peers.site`). `trusts` recognizes the proxies, which have no such
-    limit. `most_bytes` limits the bodies' bytes."""
+    for a client (see `gateway.peers.site`); a network of clients has several times as many
+    (`gateway.peers.units`). `trusts` recognizes the proxies, which have no such limit. `most_bytes`
+    limits the bodies' bytes."""
 
     def __init__(
         self,
@@ -51,11 +56,12 @@ class Connections:
         self.most, self._most_of_client, self._trusts = most, most_of_client, trusts
         self._most_bytes = most_bytes
         self._bytes: Counter[str] = Counter()
-        """The bytes of bodies that are held, by client. All trusted proxies together have the empty
+        """The bytes of bodies that are held, by unit. All trusted proxies together have the empty
         name."""
+        self._held = 0
         self._new: dict[Connection, None] = {}
         self._used: dict[Connection, None] = {}
-        self._of_site: Counter[str] = Counter()
+        self._of_unit: Counter[str] = Counter()
         self.refused: Counter[str] = Counter()
         """Connections and requests that were refused before the application received them, by
         reason."""
@@ -75,20 +81,29 @@ class Connections:
             return "the server has as many connections as it can serve: try again"
         self._new[connection] = None
         if client:
-            self._of_site[client] += 1
+            for unit in units(client):
+                self._of_unit[unit.name] += 1
         return None
 
-    def full(self, client: str, waiting: int = 0) -> str | None:
-        """Why the client may have no further connection, if `waiting` more of its
-        connections wait; None if it may."""
-        if self.open_of(client) + waiting < self._most_of_client:
-            return None
-        self.refused["connections of the client"] += 1
-        return f"a client may have {self._most_of_client} connections open"
+    def full(self, client: str, waiting: Mapping[str, int] = _NONE) -> str | None:
+        """Why the client may have no further connection, if more connections of its units
+        are `waiting`; None if it may."""
+        for unit in units(client):
+            most = self._most_of_client
+            if unit.times > 1:
+                most = max(most, min(most * unit.times, self.most // NETWORKS_SHARE))
+            if self._of_unit[unit.name] + waiting.get(unit.name, 0) >= most:
+                self.refused["connections of the client"] += 1
+                who = "a client" if unit.times == 1 else f"the network {unit.name}"
+                return f"{who} may have {most} connections open"
+        return None
 
-    def open_of(self, client: str) -> int:
-        """The client's open connections; 0 for trusted proxies."""
-        return self._of_site.get(client, 0)
+    def open_of(self, client: str) -> float:
+        """The connections that are open, in shares of one client: the most of the client and of
+        its networks; 0 for trusted proxies."""
+        if not client:
+            return 0
+        return max([self._of_unit[unit.name] / unit.times for unit in units(client)])
 
     def used(self, connection: Connection) -> None:
         """Record that the connection has sent its first request."""
@@ -105,31 +120,31 @@ class Connections:
         else:
             return
         if client := self.client(connection.peer):
-            self._of_site[client] -= 1
-            if self._of_site[client] <= 0:
-                del self._of_site[client]
+            _reduce(self._of_unit, client, 1)
 
     def hold(self, peer: str, more: int) -> bool:
         """Hold `more` bytes of a body from a client. Returns False if that is too many."""
-        client = self.client(peer)
-        held = self._bytes[client] + more
-        most = self._most_bytes // CLIENTS_SHARE if client else self._most_bytes
-        if held > most or self._bytes.total() + more > self._most_bytes:
+        if self._held + more > self._most_bytes:
             return False
-        self._bytes[client] = held
+        found = units(self.client(peer))
+        for unit in found:
+            share = CLIENTS_SHARE if unit.times == 1 else NETWORKS_SHARE
+            if unit.name and self._bytes[unit.name] + more > self._most_bytes // share:
+                return False
+        for unit in found:
+            self._bytes[unit.name] += more
+        self._held += more
         return True
 
     def let_go(self, peer: str, held: int) -> None:
         """Release the bytes of a body that is no longer needed."""
-        client = self.client(peer)
-        self._bytes[client] -= held
-        if self._bytes[client] <= 0:
-            del self._bytes[client]
+        _reduce(self._bytes, self.client(peer), held)
+        self._held -= held
 
     @property
     def held(self) -> int:
         """The bytes of bodies that are held now."""
-        return self._bytes.total()
+        return self._held
 
     def client(self, peer: str) -> str:
         """The client to which a connection from this address belongs; empty for a trusted proxy and
@@ -149,3 +164,11 @@ class Connections:
                 del group[connection]  # it comes last now, and the next check begins after it
                 group[connection] = None
         return False
+
+
+def _reduce(counts: Counter[str], client: str, by: int) -> None:
+    """Reduce the counts of the client's units, and forget the ones that are zero."""
+    for unit in units(client):
+        counts[unit.name] -= by
+        if counts[unit.name] <= 0:
+            del counts[unit.name]

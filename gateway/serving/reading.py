@@ -11,11 +11,13 @@ carry many clients, and their requests wait by the addresses that they name.
 """
 
 import asyncio
-from collections import deque
+from collections import Counter
 from collections.abc import Callable
 from typing import Protocol
 
+from gateway.cost.lines import Lines
 from gateway.cost.shares import SOON, Shares
+from gateway.peers import units
 
 MUCH = 65_536
 """Bytes of one read after which a connection waits for its turn to be read again."""
@@ -39,9 +41,9 @@ class Reading:
     def __init__(self, shares: Shares, client_of: Callable[[str], str]) -> None:
         """`client_of` returns the client at an address; empty for a trusted proxy."""
         self.shares, self._client_of = shares, client_of
-        self._paused: dict[str, deque[Connection]] = {}
+        self._paused = Lines[Connection]()
         self._timer: asyncio.TimerHandle | None = None
-        self._in_turn: dict[str, deque[Connection]] = {}
+        self._in_turn = Lines[Connection]()
 
     def client(self, peer: str) -> str:
         """The client that is charged for a connection from this address; empty for none."""
@@ -55,7 +57,7 @@ class Reading:
 
     def pause(self, client: str, connection: Connection) -> None:
         """Read the connection again when its client may continue."""
-        self._paused.setdefault(client, deque()).append(connection)
+        self._paused.append(client, connection)
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(SOON, self._look)
 
@@ -63,27 +65,30 @@ class Reading:
         """Have the connection read again when it is its turn."""
         if not self._in_turn:
             asyncio.get_running_loop().call_soon(self._turn)
-        self._in_turn.setdefault(client, deque()).append(connection)
+        self._in_turn.append(client, connection)
 
     def _turn(self) -> None:
-        """Have one connection of each client read again."""
-        for client, waiting in list(self._in_turn.items()):
-            waiting.popleft().next_part()
-            if not waiting:
-                del self._in_turn[client]
+        """Have one connection of each client read again, and of each network several."""
+        read = Counter[str]()
+        for clients in self._in_turn.turns():
+            for client in clients:
+                found = units(client)
+                if any(read[unit.name] >= unit.times for unit in found):
+                    continue
+                read.update([unit.name for unit in found])
+                self._in_turn.pop(client).next_part()
         if self._in_turn:
             asyncio.get_running_loop().call_soon(self._turn)
 
     def _look(self) -> None:
         """Read one connection again for each client that may continue."""
         self._timer, until = None, 1.0
-        for client, paused in list(self._paused.items()):
-            wait = self.shares.wait(client)
-            if not wait:
-                paused.popleft().go_on()
-                wait = SOON
-                if not paused:
-                    del self._paused[client]
-            until = min(until, wait)
+        for clients in self._paused.turns():
+            for client in clients:
+                wait = self.shares.wait(client)
+                if not wait:
+                    self._paused.pop(client).go_on()
+                    wait = SOON
+                until = min(until, wait)
         if self._paused:
             self._timer = asyncio.get_running_loop().call_later(until, self._look)

@@ -119,7 +119,7 @@ async def test_refusals_are_counted_by_their_reason(gateway: Gateway) -> None:
         await post(app, QUERY, "10.7.0.1")
     await post(app, {"query": "{ a: homeFeed { visitId } b: homeFeed { visitId } }"}, "10.7.0.2")
     transport = httpx.ASGITransport(app)
-    async with httpx.AsyncClient(transport=transport, base_url="http://pinway.test") as client:
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
         text = (await client.get("/metrics")).text
     for reason, count in (("bytes", 3), ("rate", 2), ("cost", 1), ("running", 0)):
         assert f'pinway_operations_refused_total{{reason="{reason}"}} {count}.0' in text
@@ -151,7 +151,7 @@ async def test_an_address_makes_a_few_accounts_an_hour(gateway: Gateway) -> None
     assert [await sign_up("10.9.2.1") for _ in range(2)] == [[], []]
     (refused,) = await sign_up("10.9.2.1")
     transport = httpx.ASGITransport(app)
-    async with httpx.AsyncClient(transport=transport, base_url="http://pinway.test") as client:
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
         metrics = (await client.get("/metrics")).text
     assert 'pinway_operations_refused_total{reason="accounts"} 1.0' in metrics
     assert re.fullmatch(r"RATE_LIMITED: .* sign up again in 1[78]\d\d s", refused)
@@ -159,6 +159,67 @@ async def test_an_address_makes_a_few_accounts_an_hour(gateway: Gateway) -> None
     assert [await sign_up("10.9.2.9") for _ in range(3)] == [[]] * 3  # a proxy that names nobody
     named = [await sign_up("10.9.2.9", x_forwarded_for="10.9.2.3") for _ in range(3)]
     assert [bool(errors) for errors in named] == [False, False, True]
+
+
+async def test_a_network_makes_a_few_times_as_many_accounts(gateway: Gateway) -> None:
+    app = app_of(gateway, sign_ups_per_hour=1)
+    names = (f"network{number}" for number in range(100))
+
+    async def makes_one(address: str) -> bool:
+        query = f'mutation {{ signUp(input: {{username: "{next(names)}"}}) {{ user {{ id }} }} }}'
+        answer = (await post(app, {"query": query}, address)).json()
+        return answer["data"]["signUp"]["user"] is not None
+
+    made = [await makes_one(f"2001:db8:9:{number:x}::1") for number in range(6)]
+    assert made == [True] * 4 + [False] * 2
+    made = [await makes_one(f"2001:db8:9:{number << 8:x}::1") for number in range(1, 15)]
+    assert made == [True] * 12 + [False] * 2
+    assert await makes_one("2001:db8:a::1")
+
+
+async def test_a_port_beside_the_address_makes_no_client_of_the_proxy(gateway: Gateway) -> None:
+    app = app_of(gateway, sign_ups_per_hour=1, trusted_proxies=["10.9.3.9"])
+    names = (f"behind{number}" for number in range(100))
+
+    async def makes_one(forwarded: str) -> bool:
+        query = f'mutation {{ signUp(input: {{username: "{next(names)}"}}) {{ user {{ id }} }} }}'
+        answer = await post(app, {"query": query}, "10.9.3.9", x_forwarded_for=forwarded)
+        return answer.json()["data"]["signUp"]["user"] is not None
+
+    for n, form in enumerate(("{}:5000", '"{}"', '"{}:443"', " {} ")):
+        address = form.format(f"203.0.113.{n}")
+        assert [await makes_one(address), await makes_one(address)] == [True, False], form
+    for n, form in enumerate(("[{}]", '"[{}]:443"', "[{}]:5000", "{}")):
+        address = form.format(f"2001:db8:b{n}::1")
+        assert [await makes_one(address), await makes_one(address)] == [True, False], form
+    assert [await makes_one("unknown") for _ in range(3)] == [True] * 3  # like without the header
+
+
+async def test_viewers_of_one_address_have_four_times_the_operations_of_one(
+    gateway: Gateway,
+) -> None:
+    clients = Clients(Proxies(["10.9.4.9"]), None, 2, 10)
+
+    def running(viewers: int, address: str) -> list[Any]:
+        begun = [clients.of(viewer, {}, address) for viewer in range(viewers)]
+        return [client for client in begun if client is not None and client.begin()]
+
+    for address, many in (
+        ("10.9.4.1", 8),
+        ("2001:db8:c::1", 8),
+        ("10.9.4.9", 20),  # a proxy that hides its clients
+    ):
+        found = running(20, address)
+        assert len(found) == many, address
+        for client in found:
+            client.end()
+    networks = [running(20, f"2001:db8:c:{number << 8:x}::1") for number in range(10)]
+    assert sum(map(len, networks)) == 32
+    for client in sum(networks, []):
+        client.end()
+    assert clients.running == {}
+    viewers = [clients.of(viewer, {}, "10.9.4.2") for viewer in range(20)]
+    assert [client.enter(10) for client in viewers if client is not None].count(True) == 4
 
 
 async def test_compiling_for_other_values_of_include_is_charged(gateway: Gateway) -> None:

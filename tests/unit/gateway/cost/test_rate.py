@@ -8,7 +8,8 @@ import pytest
 from datasources.errors import StoreUnavailable
 from datasources.redis import RedisMappingCache
 from datasources.valkey import ValkeyServer
-from gateway.cost.rate import ASKED_SECONDS, AWAY_SECONDS, CHUNKS, Rate
+from gateway.cost.rate import ASKED_SECONDS, AWAY_SECONDS, CHUNKS, CLIENTS, Rate
+from gateway.peers import site, units
 from tests.embedded import flush
 
 pytestmark = pytest.mark.anyio
@@ -123,6 +124,55 @@ async def test_gateways_together_never_spend_more_than_the_bucket_gives(seed: in
         assert buckets.given <= BURST + buckets.now * REFILL
         assert owed <= 3 * 8 * 300
         buckets.now += drawing.random()
+
+
+async def spent_by_all(own: Rate, clients: list[str], each: int) -> int:
+    """What the clients could spend, each up to `each`."""
+    spent = 0
+    for client in clients:
+        for _ in range(each // 50):
+            if await spend(own, 50, client):
+                break
+            spent += 50
+    return spent
+
+
+@pytest.mark.parametrize("away", [False, True])
+async def test_the_clients_of_a_network_spend_several_times_a_clients_tokens(away: bool) -> None:
+    buckets = Buckets()
+    buckets.away = away
+    own = rate(buckets)
+    household = [site(f"2001:db8:0:{number:x}::1") for number in range(10)]
+    assert await spent_by_all(own, household, BURST) == 4 * BURST
+    assert await spend(own, 400, household[9]) == pytest.approx(1.0)
+    assert await spend(own, 50, site("2001:db8:1::1")) == 0
+    neighbors = [site(f"2001:db8:0:{number << 8:x}::1") for number in range(1, 40)]
+    assert await spent_by_all(own, neighbors, BURST) == (16 - 4) * BURST
+    assert await spend(own, 50, "198.51.100.1") == 0
+    assert set(buckets.left) <= {unit.name for c in household + neighbors for unit in units(c)} | {
+        *("198.51.100.1", "2001:db8:1::/64", "2001:db8:1::/56", "2001:db8:1::/48")
+    }
+
+
+async def test_a_refusal_by_the_network_takes_nothing_from_the_client() -> None:
+    buckets = Buckets()
+    own = rate(buckets)
+    household = [site(f"2001:db8:0:{number:x}::1") for number in range(5)]
+    assert await spent_by_all(own, household[:4], BURST) == 4 * BURST
+    for _ in range(50):
+        assert await spend(own, 100, household[4]) > 0
+    assert buckets.left[household[4]][0] + own._held[household[4]] == BURST
+    buckets.now += 1.0
+    assert await spend(own, 400, household[4]) == 0
+
+
+async def test_a_crowd_of_clients_fills_no_memory() -> None:
+    own = rate(Buckets())
+    for number in range(CLIENTS + 2_000):
+        await spend(own, 1, site(f"2001:db8:{number:x}::1"))
+    assert len(own._held) <= CLIENTS
+    assert len(own._short) <= CLIENTS
+    assert len(own._own) <= CLIENTS
 
 
 async def test_without_the_cache_each_gateway_counts_and_asks_again_later() -> None:

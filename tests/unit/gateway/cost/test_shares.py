@@ -1,11 +1,14 @@
 """A client that takes more than its share of the loop's time waits for other clients."""
 
 import asyncio
+import random
 
 import pytest
 
-from gateway.cost.shares import ALONE, BURST, MOST_DEBT, WINDOW, Shares, timed
+from gateway.cost import shares as module
+from gateway.cost.shares import ALONE, BURST, LOOKED_AT, MOST_DEBT, WINDOW, Shares, timed
 from gateway.cost.turns import Turns
+from gateway.peers import site
 
 pytestmark = pytest.mark.anyio
 SHARE = 0.25
@@ -163,6 +166,120 @@ def test_nothing_is_kept_of_clients_that_have_gone() -> None:
     shares.charge("a", 0.0)
     shares.wait("a")
     assert list(shares._accounts) == ["a"]
+
+
+def neighbor(number: int, step: int = 1) -> str:
+    """A client with a network of 64 bits, in a network of 48 bits that it shares with others."""
+    return site(f"2001:db8:0:{step * number:x}::1")
+
+
+def taken_together(step: int) -> int:
+    """How many clients of a network take the burst of one before a new one of them waits."""
+    shares = Clock().shares()
+    shares.begin("b")
+    for number in range(100):
+        if shares.wait(neighbor(number, step)):
+            return number
+        shares.charge(neighbor(number, step), 0.99 * BURST)
+    return 100
+
+
+@pytest.mark.parametrize("step", [1, 256])
+def test_the_clients_of_a_network_share_half_a_core(step: int) -> None:
+    assert taken_together(step) == 0.5 / SHARE + 1
+
+
+@pytest.mark.parametrize(("step", "times"), [(1, 4), (256, 16)])
+def test_a_network_has_several_times_a_small_share(step: int, times: int) -> None:
+    shares = Shares(0.01, clock=Clock(), used=lambda: 0.0)
+    shares.begin("b")
+    for number in range(times + 1):
+        assert shares.wait(neighbor(number, step)) == 0
+        shares.charge(neighbor(number, step), 0.99 * BURST)
+    assert shares.wait(neighbor(99, step)) > 0
+    assert shares.wait(neighbor(0, step)) > 0
+    assert shares.wait("b") == 0
+    assert shares.wait("2001:db8:1::/64") == 0
+
+
+def test_a_network_without_competitors_is_never_in_debt_but_its_clients_are() -> None:
+    shares = Clock().shares()
+    shares.begin(neighbor(0))
+    for number in range(1, 20):
+        shares.charge(neighbor(number), 0.9 * BURST)
+    assert shares.wait(neighbor(20)) == 0
+    shares.charge(neighbor(1), BURST)
+    assert shares.wait(neighbor(1)) > 0
+    shares.begin("b")
+    assert shares.wait(neighbor(20)) > 0
+
+
+def test_the_usual_time_of_a_networks_requests_is_charged_in_advance() -> None:
+    clock = Clock()
+    shares = clock.shares()
+    shares.begin("b")
+    for number in range(100):
+        begun = shares.begin(neighbor(number))
+        shares.charge(neighbor(number), BURST / 2)
+        shares.end(neighbor(number), begun)
+        clock.now += 1.0
+        shares.wait("b")
+    begun_at_once = 0
+    while not shares.wait(neighbor(200 + begun_at_once)):
+        shares.begin(neighbor(200 + begun_at_once))
+        begun_at_once += 1
+    assert begun_at_once <= 5
+
+
+def test_the_accounts_of_a_crowd_are_bounded_and_closed_in_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "CLIENTS", 2_000)
+    clock = Clock()
+    shares = clock.shares()
+    running = shares.begin("b")
+    for number in range(10_000):
+        shares.end(neighbor(number), shares.begin(neighbor(number)))
+        shares.charge(neighbor(number), 0.0)
+    assert len(shares._accounts) <= 2_000
+    assert "b" in shares._accounts
+    for _ in range(3 * 2_000 // LOOKED_AT):
+        clock.now += ALONE
+        shares.charge("b", 0.0)
+        shares.wait("b")
+    assert list(shares._accounts) == ["b"]
+    assert shares._units == {1: 1, 4: 1, 16: 1}
+    shares.end("b", running)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_units_are_counted_whatever_comes_and_goes(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "CLIENTS", 50)
+    rng, clock = random.Random(seed), Clock()
+    shares, running = clock.shares(), list[tuple[str, module.Begun]]()
+    for _ in range(300):
+        client = rng.choice((neighbor(rng.randrange(1_000)), f"198.51.100.{rng.randrange(99)}"))
+        match rng.randrange(4):
+            case 0:
+                running.append((client, shares.begin(client)))
+            case 1 if running:
+                shares.end(*running.pop(rng.randrange(len(running))))
+            case 2:
+                shares.charge(client, rng.random() * BURST)
+            case _:
+                clock.now += rng.random() * 3
+                shares.wait(client)
+        kept = shares._accounts.values()
+        for size, count in shares._units.items():
+            assert count == sum(size in account.ranks for account in kept)
+        assert all(account.debt >= 0 for account in kept)
+        assert all(each in kept for account in kept for each in account.chain)
+    while running:
+        shares.end(*running.pop())
+    assert shares.in_progress == 0
+    assert not any(account.running for account in shares._accounts.values())
 
 
 async def test_each_step_of_a_coroutine_is_charged_and_errors_pass_through() -> None:

@@ -2,10 +2,12 @@
 begin at once."""
 
 import asyncio
+from collections import Counter
 
 import pytest
 
 from gateway.cost.turns import HEAVY_BYTES, Turns
+from gateway.peers import site
 
 pytestmark = pytest.mark.anyio
 
@@ -76,4 +78,49 @@ async def test_nothing_is_kept_of_clients_that_have_gone() -> None:
     await asyncio.gather(*(begin(turns, f"{number % 7}", begun) for number in range(50)))
     await asyncio.sleep(0)
     await asyncio.sleep(0)
-    assert (turns._begun, turns._waiting, turns._armed) == ({}, {}, False)
+    assert (turns._begun, len(turns._waiting), turns._armed) == ({}, 0, False)
+
+
+def crowd(count: int, step: int = 1) -> list[str]:
+    """Clients in networks of 64 bits, in one network of 48 bits."""
+    return [site(f"2001:db8:0:{step * number:x}::1") for number in range(count)]
+
+
+async def test_the_clients_of_a_network_begin_few_in_each_turn() -> None:
+    turns, begun = Turns(1), list[tuple[int, str]]()
+    tasks = [asyncio.ensure_future(begin(turns, client, begun)) for client in crowd(256)]
+    await asyncio.sleep(0)
+    assert turns.begin(site("2001:db8:0:100::1"), 0), "in another network of 56 bits"
+    assert turns.begin("198.51.100.1", 0)
+    await count_turns(80)
+    await asyncio.gather(*tasks)
+    at_once, later = begun[:4], begun[4:]
+    assert len({turn for turn, _ in at_once}) == 1
+    assert max(Counter(turn for turn, _ in later).values()) == 4
+    assert {client for _, client in begun} == {*crowd(256)}
+
+
+async def test_a_large_network_of_small_ones_begins_sixteen_in_a_turn() -> None:
+    turns, begun = Turns(1), list[tuple[int, str]]()
+    clients = crowd(256, step=256)  # each in a network of 56 bits of its own
+    tasks = [asyncio.ensure_future(begin(turns, client, begun)) for client in clients]
+    await asyncio.sleep(0)
+    assert turns.begin(site("2001:db8:1::1"), 0), "in another network of 48 bits"
+    await count_turns(80)
+    await asyncio.gather(*tasks)
+    assert max(Counter(turn for turn, _ in begun[16:]).values()) == 16
+    assert {client for _, client in begun} == {*clients}
+
+
+async def test_cancelled_requests_of_a_crowd_hold_nobody_up() -> None:
+    turns, begun = Turns(1), list[tuple[int, str]]()
+    tasks = [asyncio.ensure_future(begin(turns, client, begun)) for client in crowd(256)]
+    await asyncio.sleep(0)
+    for task in tasks[20:200]:
+        task.cancel()
+    async with asyncio.timeout(60):
+        await asyncio.gather(*tasks, return_exceptions=True)
+    assert len(begun) == 76
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    assert (turns._begun, len(turns._waiting), turns._armed) == ({}, 0, False)
