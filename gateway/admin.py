@@ -1,14 +1,14 @@
 """The operators' endpoints: metrics, readiness with the stores' faults, health, the page /statusz.
 
 `/metrics`, `/statusz` and the details of `/readyz` and `/healthz` are on a separate listener
-(`admin_port`). Without one, the public port answers them to clients on the same machine. All other
-clients get a status only from `/readyz` and `/healthz`, as balancers and orchestrators need it.
+(`admin_port`). Without one, the public port answers them to clients on the same machine
+(gateway/this_machine.py), but in production to nobody. All other clients get a status only from
+`/readyz` and `/healthz`, as balancers and orchestrators need it.
 """
 
 import asyncio
 import os
 from collections.abc import Awaitable, Callable, Mapping
-from ipaddress import ip_address
 
 from prometheus_client import CollectorRegistry
 from starlette.applications import Starlette
@@ -26,23 +26,13 @@ from gateway.serving.siblings import Siblings
 from gateway.telemetry import statusz
 from gateway.telemetry.exposition import of_workers, written
 from gateway.telemetry.state import Watch
+from gateway.this_machine import ThisMachine
 
 Answering = Callable[[Request], Awaitable[Response]]
 
-_FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip", "via")
 KEPT_SECONDS = 1.0
 """Seconds for which other clients get the same status: otherwise each of their requests would call
 every store."""
-
-
-def is_local(request: Request) -> bool:
-    """Whether the client is on this machine and is not a proxy for another client."""
-    if any(name in request.headers for name in _FORWARDED) or request.client is None:
-        return False
-    try:
-        return ip_address(request.client.host).is_loopback
-    except ValueError:
-        return False
 
 
 class Admin:
@@ -53,12 +43,12 @@ class Admin:
         stores: Stores,
         registry: CollectorRegistry,
         *,
-        own_port: bool,
+        here: ThisMachine | None,
         siblings: Siblings | None = None,
     ) -> None:
-        """`own_port`: operators have a separate listener. `siblings`: the other workers, whose
-        metrics are included."""
-        self._stores, self._registry, self._own_port = stores, registry, own_port
+        """`here` recognizes this machine's clients on the public port; None: nobody is an operator
+        there. `siblings`: the other workers, whose metrics are included."""
+        self._stores, self._registry, self._here = stores, registry, here
         self._siblings, self._watch = siblings, Watch(stores)
         self._kept: tuple[float, bool] | None = None
         self._asking = asyncio.Lock()
@@ -91,7 +81,7 @@ class Admin:
         ]
 
     def _tells(self, request: Request) -> bool:
-        return not self._own_port and is_local(request)
+        return self._here is not None and self._here.sent(request)
 
     async def _public_health(self, request: Request) -> Response:
         told = self._tells(request)
@@ -107,7 +97,7 @@ class Admin:
         return _readiness(self._kept[1])
 
     def _here_alone(self, answer: Answering) -> Answering:
-        """The route, limited to clients on this machine if operators have no separate port."""
+        """The route, limited to clients on this machine, or to nobody."""
 
         async def told(request: Request) -> Response:
             if self._tells(request):

@@ -48,6 +48,7 @@ from gateway.telemetry.stores import (
     PoolCollector,
     StoreCollector,
 )
+from gateway.this_machine import ThisMachine
 from gateway.web_client import WebClient
 from resolvers.context import Context
 from resolvers.cursors import Cursors
@@ -115,7 +116,9 @@ def create_site(
         JobCollector(runtime.jobs),
         *counting,
     )
-    admin = Admin(runtime.stores, registry, own_port=bool(settings.admin_port), siblings=siblings)
+    here = ThisMachine(settings)
+    operators = None if settings.admin_port or settings.production else here
+    admin = Admin(runtime.stores, registry, here=operators, siblings=siblings)
     cors = None
     if settings.allowed_origins:
         cors = CORSMiddleware(
@@ -135,11 +138,13 @@ def create_site(
         Mount("/images", images_app),
     ]
     if settings.web:
-        routes += WebClient(settings, tokens, new_context).routes()
+        routes += WebClient(settings, tokens, new_context, here).routes()
     if settings.graphiql:
         routes += [
             Route("/", _to_graphql),  # if the web client does not answer it
-            Route("/graphiql/boot.json", console.Boot(settings, tokens, new_context).__call__),
+            Route(
+                "/graphiql/boot.json", console.Boot(settings, tokens, new_context, here).__call__
+            ),
             Route("/graphiql", _to_graphql),
             Mount("/graphiql", console.files()),
         ]

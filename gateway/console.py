@@ -1,6 +1,5 @@
 """GraphiQL: its page, with the signed-in user and the sample operations."""
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +8,10 @@ from starlette.responses import JSONResponse, Response
 
 from datasources.ids import Kind
 from datasources.mappings import ListKey, Mapping, PageRequest
-from gateway.admin import is_local
 from gateway.auth import Tokens
 from gateway.files import Files, HashedFiles, SentFromMemory
 from gateway.settings import Settings
+from gateway.this_machine import ThisMachine, host_name
 from resolvers.context import Context
 
 _HERE = Path(__file__).parent
@@ -55,12 +54,15 @@ class Boot:
     machine gets no token.
     """
 
-    def __init__(self, settings: Settings, tokens: Tokens, context: Any) -> None:
+    def __init__(
+        self, settings: Settings, tokens: Tokens, context: Any, here: ThisMachine
+    ) -> None:
         self._settings, self._tokens, self._context = settings, tokens, context
+        self._here = here
 
     async def __call__(self, request: Request) -> Response:
         name, token, filled = self._settings.demo_viewer, None, dict[str, str]()
-        if may_have_tokens(request, self._settings):
+        if may_have_tokens(request, self._settings, self._here):
             context: Context = self._context(None)
             viewer_id = await context.loaders.user_ids.load(name)
             if viewer_id is not None:
@@ -75,16 +77,12 @@ class Boot:
         return JSONResponse(boot, headers={"cache-control": "no-store"})
 
 
-def may_have_tokens(request: Request, settings: Settings) -> bool:
+def may_have_tokens(request: Request, settings: Settings, here: ThisMachine) -> bool:
     """Whether a browser may get demo users' tokens without a password: a demo viewer is set, the
     client is on this machine, and the page's host name is one of the gateway's own."""
-    allowed = _host(request) in settings.allowed_hosts
-    return bool(settings.demo_viewer) and is_local(request) and allowed
-
-
-def _host(request: Request) -> str:
-    host = request.headers.get("host", "")
-    return re.sub(r":\d+$", "", host).lower()
+    is_here = here.sent(request)  # also for other requests: it looks for proxies
+    allowed = host_name(request.headers.get("host", "")) in settings.allowed_hosts
+    return bool(settings.demo_viewer) and is_here and allowed
 
 
 def _tab(path: Path, filled: dict[str, str]) -> dict[str, str]:

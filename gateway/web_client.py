@@ -16,6 +16,7 @@ from gateway.console import may_have_tokens
 from gateway.files import HashedFiles, SentFromMemory
 from gateway.requests import Disconnected, read_body
 from gateway.settings import Settings
+from gateway.this_machine import ThisMachine
 from resolvers.context import Context
 
 STATIC = Path(__file__).parent / "static" / "web"
@@ -50,8 +51,11 @@ class _SignIn(msgspec.Struct):
 class WebClient:
     """The routes of the web client."""
 
-    def __init__(self, settings: Settings, tokens: Tokens, new_context: Any) -> None:
+    def __init__(
+        self, settings: Settings, tokens: Tokens, new_context: Any, here: ThisMachine
+    ) -> None:
         self._settings, self._tokens, self._new_context = settings, tokens, new_context
+        self._here = here
 
     def routes(self) -> list[BaseRoute]:
         return [
@@ -63,12 +67,12 @@ class WebClient:
 
     async def _boot(self, request: Request) -> Response:
         """Say whether people may choose a demo user, and which one to offer first."""
-        viewer = self._settings.demo_viewer if may_have_tokens(request, self._settings) else None
-        return _json({"demoViewer": viewer or None})
+        may = may_have_tokens(request, self._settings, self._here)
+        return _json({"demoViewer": self._settings.demo_viewer if may else None})
 
     async def _sign_in(self, request: Request) -> Response:
         """Answer with a demo user's token. For development only: see `may_have_tokens`."""
-        if not may_have_tokens(request, self._settings):
+        if not may_have_tokens(request, self._settings, self._here):
             return _problem(403, "Demo sign-in is off here: it needs demo_viewer and this machine.")
         if request.headers.get("content-type", "").partition(";")[0] != "application/json":
             return _problem(415, "The content-type must be application/json.")

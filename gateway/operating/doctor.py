@@ -18,6 +18,7 @@ from gateway.importing.report import Progress
 from gateway.operating.connections import advice, shortages, wanted
 from gateway.serving.shared import require_shared
 from gateway.settings import EMBEDDED, Settings
+from gateway.this_machine import closed
 
 OK, WARNING, FAULT = "ok", "warning", "fault"
 PYTHONS = ((3, 11), (3, 14))
@@ -122,6 +123,9 @@ def _settings(settings: Settings) -> list[Finding]:
                 "set production = true, or start with --production",
             )
         )
+    if line := closed(settings):
+        told, _, advice = line.partition(". ")
+        found.append(Finding("settings", WARNING, told, advice))
     if settings.topology != EMBEDDED and not settings.auth_secret:
         found.append(
             Finding(

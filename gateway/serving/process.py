@@ -44,6 +44,7 @@ from gateway.serving.refusals import Refusal, refusal
 from gateway.serving.siblings import Siblings
 from gateway.settings import EMBEDDED, Settings
 from gateway.telemetry.process import ProcessHealth
+from gateway.this_machine import closed, public_address
 
 log = logging.getLogger("pinway")
 
@@ -83,6 +84,8 @@ async def serve(
                 await fill_demo(runtime.stores, settings.data_dir, bars)
         if settings.demo_viewer and greet:
             await _greet(settings, runtime)
+        if greet and (line := closed(settings)):
+            log.warning("%s", line)
         with short_passes() if settings.collector == "short" else nullcontext():
             ready = partial(_ready, listener, on_ready)
             connections = Connections(
@@ -280,4 +283,6 @@ async def _greet(settings: Settings, runtime: Runtime) -> None:
         token = tokens.issue(viewer_id)
         click.echo(f"  Signed in  {settings.demo_viewer}", err=True)
         click.echo(f"  Token      {token}", err=True)
+    if why := public_address(settings):
+        click.echo(f"  Without demo sign-in, which is for this machine alone: {why}.", err=True)
     click.echo("  Stop with Ctrl-C.\n", err=True)

@@ -1,0 +1,201 @@
+"""Behind a proxy on this machine a stranger is a stranger, also if the proxy hides its clients."""
+
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+from starlette.requests import Request
+
+from gateway.app import Site
+from gateway.operating import doctor
+from gateway.settings import Settings, read_settings
+from gateway.this_machine import ThisMachine, closed
+from tests.http.test_admin import SIGN_UP, STRANGER, client, site
+
+pytestmark = pytest.mark.anyio
+SECRET = "s" * 32
+HERE = {"host": "localhost:8000"}
+
+
+def sent(
+    here: ThisMachine, headers: dict[str, str], peer: str = "127.0.0.1", version: str = "1.1"
+) -> bool:
+    pairs = [(name.encode(), value.encode()) for name, value in headers.items()]
+    scope = {"type": "http", "headers": pairs, "client": (peer, 1), "http_version": version}
+    return here.sent(Request(scope))
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        *("localhost", "LOCALHOST:8000", "127.0.0.1", "127.0.0.1:8000", "[::1]", "[::1]:8000"),
+        "localhost:",
+    ],
+)
+@pytest.mark.parametrize("peer", ["127.0.0.1", "127.0.0.2", "::1", "::ffff:127.0.0.1"])
+def test_a_request_of_this_machine_is_recognized(host: str, peer: str) -> None:
+    assert sent(ThisMachine(Settings()), {"host": host}, peer)
+
+
+def test_the_address_on_which_the_gateway_listens_is_this_machine() -> None:
+    for host, named in (("127.0.0.2", "127.0.0.2:80"), ("::1", "[::1]:80")):
+        assert sent(ThisMachine(Settings(host=host)), {"host": named}, host)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        *("Forwarded", "Via", "X-Real-IP", "X-Forwarded-For", "X-Forwarded-Proto", "True-Client-IP"),
+        *("X-Forwarded-Host", "X-Forwarded-Anything", "CF-Connecting-IP", "X-Client-IP"),
+    ],
+)
+def test_a_proxy_that_names_its_clients_is_recognized_and_closes_nothing(header: str) -> None:
+    here = ThisMachine(Settings())
+    assert not sent(here, {**HERE, header.lower(): "127.0.0.1"})
+    assert not sent(here, {"host": "pins.example", header.lower(): "127.0.0.1"}, version="1.0")
+    assert sent(here, HERE)
+
+
+@pytest.mark.parametrize(
+    ("headers", "version"),
+    [
+        (HERE, "1.0"),
+        ({}, "1.1"),
+        ({"host": "pins.example"}, "1.1"),
+        ({"host": "pins.example:8000"}, "1.1"),
+        ({"host": "localhost.pins.example"}, "1.1"),
+        ({"host": "localhost:8000:80"}, "1.1"),
+        ({"host": "192.168.1.5"}, "1.1"),
+        ({"host": ""}, "1.1"),
+        ({"host": "x" * 500 + "\x1b"}, "1.1"),
+    ],
+)
+def test_behind_a_proxy_that_hides_its_clients_nobody_is_on_this_machine(
+    headers: dict[str, str], version: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    here = ThisMachine(Settings())
+    assert sent(here, HERE)
+    with caplog.at_level(logging.WARNING, "pinway"):
+        for _ in range(3):
+            assert not sent(here, headers, version=version)
+            assert not sent(here, HERE), "a stranger may name this machine"
+    (told,) = caplog.messages
+    for word in ("X-Forwarded-For", "public_url", "admin_port", "docs/how-to/proxy.md"):
+        assert word in told
+    assert "\x1b" not in told
+    assert len(told) < 600
+
+
+def test_another_machine_is_never_this_one_and_closes_nothing() -> None:
+    here = ThisMachine(Settings())
+    for headers in (HERE, {}, {"host": "pins.example"}):
+        assert not sent(here, headers, STRANGER)
+        assert not sent(here, headers, "2001:db8::1", "1.0")
+    assert sent(here, HERE)
+
+
+@pytest.mark.parametrize(
+    ("values", "is_public"),
+    [
+        ({"public_url": "https://pins.example"}, True),
+        ({"public_url": "https://localhost.pins.example"}, True),
+        ({"public_url": "http://localhost:8000"}, False),
+        ({"public_url": "http://127.0.0.1:8000"}, False),
+        ({"public_url": "http://[::1]:8000"}, False),
+        ({"host": "0.0.0.0"}, True),
+        ({"host": "::"}, True),
+        ({"host": "203.0.113.5"}, True),
+        ({"host": "pins.example"}, True),
+        ({"host": "localhost"}, False),
+        ({"host": "127.0.0.2"}, False),
+    ],
+)
+def test_where_a_public_address_is_set_nobody_is_on_this_machine(
+    values: dict[str, str], is_public: bool
+) -> None:
+    settings = read_settings(**values)
+    assert sent(ThisMachine(settings), HERE) is not is_public
+    assert (closed(settings) is not None) is is_public
+    assert closed(read_settings(**values, admin_port=9)) is None
+
+
+async def told(one: httpx.AsyncClient) -> dict[str, object]:
+    """What the client is told that strangers must not know."""
+    found: dict[str, object] = {
+        path: (await one.get(path)).text
+        for path in ("/metrics", "/statusz", "/statusz.json")
+        if (await one.get(path)).status_code != 404
+    }
+    for path in ("/readyz", "/healthz"):
+        if (answer := (await one.get(path)).json()) != {"status": "ok"}:
+            found[path] = answer
+    boot = await one.get("/graphiql/boot.json")
+    if boot.status_code == 200 and boot.json()["token"]:
+        found["token"] = boot.json()["token"]
+    web = await one.get("/web/boot.json")
+    if web.status_code == 200 and web.json()["demoViewer"]:
+        found["demoViewer"] = web.json()
+    signed = await one.post("/web/sign-in", json={"username": "ann"})
+    if signed.status_code == 200:
+        found["sign-in"] = signed.json()
+    return found
+
+
+ALL = {
+    *("/metrics", "/statusz", "/statusz.json", "/readyz", "/healthz"),
+    *("token", "demoViewer", "sign-in"),
+}
+
+
+@asynccontextmanager
+async def with_ann(directory: Path, **values: object) -> AsyncIterator[Site]:
+    async with site(directory, **values) as found:
+        async with client(found.public) as one:
+            await one.post("/graphql", json={"query": SIGN_UP})
+        yield found
+
+
+async def test_a_stranger_behind_a_proxy_is_told_nothing(tmp_path: Path) -> None:
+    async with with_ann(tmp_path) as found:
+        async with client(found.public) as local:
+            assert (await told(local)).keys() == ALL
+        for headers in ({"x_forwarded_for": STRANGER}, {"host": "pins.example"}, {}):
+            async with client(found.public, **headers) as stranger:
+                assert await told(stranger) == {}, headers
+
+
+async def test_a_page_that_strangers_load_shows_the_proxy(tmp_path: Path) -> None:
+    async with with_ann(tmp_path, web=True) as found:
+        async with client(found.public, host="pins.example") as stranger:
+            await stranger.get("/web/boot.json")
+        async with client(found.public) as local:
+            assert await told(local) == {}
+
+
+async def test_in_production_the_public_port_tells_nobody(tmp_path: Path) -> None:
+    values = {"production": True, "auth_secret": SECRET, "demo_viewer": ""}
+    async with with_ann(tmp_path, **values) as found, client(found.public) as local:
+        assert await told(local) == {}
+
+
+async def test_a_public_gateway_gives_no_demo_tokens(tmp_path: Path) -> None:
+    async with (
+        with_ann(tmp_path, public_url="https://pins.example") as found,
+        client(found.public) as local,
+    ):
+        assert await told(local) == {}
+
+
+def test_a_gateway_says_what_nobody_gets_and_what_to_set(tmp_path: Path) -> None:
+    production = {"production": True, "auth_secret": SECRET, "data_dir": tmp_path}
+    line = closed(read_settings(**production))
+    assert line is not None
+    assert line.startswith("production is on, and there is no admin_port: nobody gets /metrics")
+    assert "Set admin_port" in line
+    assert closed(read_settings(**production, admin_port=9)) is None
+    assert closed(read_settings()) is None
+    details = [finding.detail for finding in doctor.of_host(read_settings(**production))]
+    assert any("no admin_port" in detail for detail in details)
