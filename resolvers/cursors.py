@@ -11,6 +11,7 @@ import os
 from base64 import urlsafe_b64decode
 from enum import IntEnum
 from hashlib import blake2b
+from hmac import compare_digest
 from typing import NamedTuple
 
 from datasources.errors import BadInput
@@ -18,6 +19,8 @@ from datasources.errors import BadInput
 _TAG_BYTES = 8
 _PLACE_BYTES = 16 + 8 + 4 + 1  # sequence, id, era, kind
 _LENGTH = -(-(_TAG_BYTES + _PLACE_BYTES) * 4 // 3)
+_BLOCK = 64  # bytes of a feed cursor's stream that one hash gives
+_FEED_LENGTH = 400  # characters of a feed's cursor, at most
 _FOR_URLS = bytes.maketrans(b"+/", b"-_")
 
 
@@ -47,6 +50,12 @@ class Cursors:
         )
         self._stream = blake2b(
             key=blake2b(b"stream" + secret, digest_size=32).digest(), digest_size=_PLACE_BYTES
+        )
+        self._feed_tag = blake2b(
+            key=blake2b(b"feed tag" + secret, digest_size=32).digest(), digest_size=_TAG_BYTES
+        )
+        self._feed_stream = blake2b(
+            key=blake2b(b"feed stream" + secret, digest_size=32).digest(), digest_size=_BLOCK
         )
 
     def encode(self, kind: int, id: int, sequence: int = 0, era: int = 0) -> str:
@@ -80,10 +89,52 @@ class Cursors:
             "after",
         )
 
+    def seal(self, place: str) -> str:
+        """The cursor of a place in a feed, which the feed engine wrote as base64url."""
+        raw = _from_base64(place)
+        mac = self._feed_tag.copy()
+        mac.update(raw)
+        tag = mac.digest()
+        return _to_base64(tag + self._with_feed_stream(tag, raw))
+
+    def unseal(self, cursor: str | None) -> str | None:
+        """The place of a feed's cursor. All other text is returned as it is: earlier versions gave
+        clients the places themselves, and the feed engine refuses what is no place."""
+        if cursor is None or len(cursor) > _FEED_LENGTH or not cursor.isascii():
+            return cursor
+        try:
+            sealed = _from_base64(cursor)
+        except binascii.Error:
+            return cursor
+        tag = sealed[:_TAG_BYTES]
+        raw = self._with_feed_stream(tag, sealed[_TAG_BYTES:])
+        place = _to_base64(raw)
+        # A place has exactly one cursor.
+        return place if raw and compare_digest(self.seal(place), cursor) else cursor
+
+    def _with_feed_stream(self, tag: bytes, text: bytes) -> bytes:
+        """The text combined with the stream of the tag, which encrypts it, and decrypts it."""
+        stream = bytearray()
+        for block in range(-(-len(text) // _BLOCK)):
+            part = self._feed_stream.copy()
+            part.update(tag + bytes((block,)))
+            stream += part.digest()
+        mixed = int.from_bytes(text) ^ int.from_bytes(stream[: len(text)])
+        return mixed.to_bytes(len(text))
+
     def _stream_of(self, tag: bytes) -> int:
         stream = self._stream.copy()
         stream.update(tag)
         return int.from_bytes(stream.digest())
+
+
+def _to_base64(raw: bytes) -> str:
+    text = binascii.b2a_base64(raw, newline=False).translate(_FOR_URLS)
+    return text.rstrip(b"=").decode("ascii")
+
+
+def _from_base64(text: str) -> bytes:
+    return urlsafe_b64decode(text + "=" * (-len(text) % 4))
 
 
 OF_THIS_PROCESS = Cursors(os.urandom(32))

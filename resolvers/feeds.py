@@ -21,6 +21,7 @@ from resolvers import nodes, visibility
 from resolvers.bulk import bulk
 from resolvers.columns import Column
 from resolvers.context import ID, Context
+from resolvers.cursors import Cursors
 from resolvers.paging import PageInfo, page_size
 
 _COUNTED = {
@@ -49,10 +50,17 @@ class FeedCause(msgspec.Struct):
 
 
 class FeedEdge(msgspec.Struct):
-    cursor: str
+    """`place` is the feed engine's cursor, which can be read; clients get it encrypted."""
+
+    place: str
+    cursors: Cursors
     node: Pin
     reason: Reason | None = None
     causes: list[FeedCause] = []
+
+    @property
+    def cursor(self) -> str:
+        return self.cursors.seal(self.place)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,13 +108,14 @@ async def home_feed(
         raise BadInput("visitId and visit name two visits: send visitId alone", "visitId")
     wanted = visit if visit_id is None else visit_id
     cards, size, seen = Cards(context), page_size(first), context.feed_tokens.read(seen)
+    cursors, place = context.cursors, context.cursors.unseal(after)
 
     async def read(named: str | None) -> HomePage:
         return await home_page(
             context.feeds,
             context.viewer_id,
             first=size,
-            after=after,
+            after=place,
             visit=named,
             seen=seen,
             dated=_DATED in context.asked,
@@ -118,7 +127,9 @@ async def home_feed(
     begins = wanted is None and after is None
     page = await (context.visit.page(read) if begins else read(wanted))
     edges = [
-        FeedEdge(item.cursor, item.pin, item.reason, [_cause(*cause) for cause in item.causes])
+        FeedEdge(
+            item.cursor, cursors, item.pin, item.reason, [_cause(*cause) for cause in item.causes]
+        )
         for item in page.items
     ]
     info = _info(edges, page.has_next, after)
@@ -140,12 +151,12 @@ async def following_feed(
         context.feeds,
         viewer_id,
         first=page_size(first),
-        after=after,
+        after=context.cursors.unseal(after),
         seen=seen,
         dated=_DATED in context.asked,
         visible=cards.visible,
     )
-    edges = [FeedEdge(item.cursor, item.pin) for item in page.items]
+    edges = [FeedEdge(item.cursor, context.cursors, item.pin) for item in page.items]
     stale = page.may_be_stale or cards.lost
     health = FollowingHealth(page.side, stale, _moment(page.stale_since))
     info = _info(edges, page.has_next, after)

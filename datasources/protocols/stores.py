@@ -20,4 +20,4 @@ class Stores(NamedTuple):
     pools: Sides
     feeds: Sides
     writes_per_day: int = 0
-    """What a viewer may write on one day (UTC); 0: without a bound."""
+    """The quota of a viewer's writes on one day (UTC); 0: without a bound."""

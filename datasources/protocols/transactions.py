@@ -129,7 +129,7 @@ class ShardTx(Protocol):
         round trip, and locks the counts only during the commit."""
 
     async def used(self, viewer_id: int, day: int, subjects: Sequence[int]) -> dict[int, int]:
-        """What was used of the subjects on a day."""
+        """The used amounts of the subjects on a day."""
 
     async def visits(self, user_id: int, after_generation: int) -> list[Visit]:
         """The user's visits after a generation, oldest first. Locks the user's visits."""

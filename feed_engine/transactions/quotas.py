@@ -1,4 +1,5 @@
-"""Quotas: how much a viewer may write on one day (UTC): in all, of each kind, toward one user.
+"""The quotas of writes: how much a viewer may write on a day (UTC), in all, of each kind, and toward
+one user.
 
 One number, `Stores.writes_per_day`, gives all bounds (`_OF_KINDS`, `TOWARD`, `UNDER`). Counts are
 rows of the shard that a write commits on, in the commit itself. The counts of a viewer's writes are
@@ -44,7 +45,7 @@ def today(now: int | None = None) -> int:
 
 
 def visit(stores: Stores) -> list[Use]:
-    """What a new visit of the home feed uses: a viewer may begin as many visits as writes."""
+    """The use of a new visit of the home feed: a viewer may begin as many visits as writes."""
     return [Use(VISITS, 1, stores.writes_per_day)] if stores.writes_per_day else []
 
 

@@ -1,4 +1,4 @@
-"""What one viewer may write on a day: in all, of each kind, toward one user, and under one pin.
+"""The quotas of one viewer for a day: in all, of each kind, toward one user, and under one pin.
 
 With 40 writes a day, a viewer has 10 pins, 4 boards, 4 comments, 2 writes toward one user, and one
 comment under one pin.
@@ -40,7 +40,7 @@ def bounded(stores: Stores) -> Stores:
 
 
 async def used(stores: Stores, viewer: User) -> dict[int, int]:
-    """What the viewer used of the counts of their own today."""
+    """The viewer's own counts of today."""
     return await stores.shards.objects.transact(
         shard_of(viewer.id), lambda tx: tx.used(viewer.id, TODAY, [WRITES, PINS, BOARDS, COMMENTS])
     )

@@ -1,0 +1,132 @@
+"""No cursor of any connection in the schema shows an id or the name of a visit to its reader."""
+
+from base64 import urlsafe_b64decode
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import pytest
+from graphql import GraphQLObjectType, build_schema, get_named_type
+
+from feed_engine.feeds import cursors
+from feed_engine.feeds.cursors import CursorKind
+from feed_engine.writes.interests import create_interest
+from resolvers.cursors import OF_THIS_PROCESS
+from schema.snapshot import PATH
+from tests.gateways import Gateway, embedded_gateway
+
+pytestmark = pytest.mark.anyio
+SCHEMA = build_schema(PATH.read_text())
+PAGE = "pageInfo { startCursor endCursor } edges { cursor node { id } }"
+VISIT = "named by its client"
+
+
+@pytest.fixture(scope="module")
+async def gateway(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Gateway]:
+    async with embedded_gateway(tmp_path_factory.mktemp("data")) as gateway:
+        await gateway.sign_up("ann", "bob")
+        yield gateway
+
+
+def connections(name: str) -> list[str]:
+    """The fields of a type that are connections."""
+    type_ = SCHEMA.get_type(name)
+    assert isinstance(type_, GraphQLObjectType)
+    return [
+        field
+        for field, it in type_.fields.items()
+        if get_named_type(it.type).name.endswith("Connection")
+    ]
+
+
+def cursors_of(value: Any) -> Iterator[str]:
+    """Every cursor in a response."""
+    if isinstance(value, list):
+        for item in value:
+            yield from cursors_of(item)
+    elif isinstance(value, dict):
+        for name, it in value.items():
+            if name in ("cursor", "startCursor", "endCursor") and it is not None:
+                yield it
+            else:
+                yield from cursors_of(it)
+
+
+async def filled(gateway: Gateway) -> dict[str, int]:
+    """Objects of each type by the type's name; none of their lists is empty."""
+    interest = await create_interest(gateway.stores, "Tea", "tea")
+    board = await gateway.board("bob", "Teas")
+    pin = await gateway.pin("bob", board, "Gyokuro", interestIds=[str(interest.id)])
+    own = await gateway.board("ann", "Mine")
+    await gateway.mutate("ann", "repin", "pin { id }", pinId=pin, boardId=own)
+    await gateway.mutate("bob", "likePin", "pin { id }", pinId=pin)
+    await gateway.mutate("ann", "createComment", "comment { id }", pinId=pin, text="good")
+    both = {"userId": str(gateway.people["ann"])}, {"userId": str(gateway.people["bob"])}
+    for viewer, followed in (("bob", both[0]), ("ann", both[1])):
+        await gateway.mutate(viewer, "followUser", "user { id }", **followed)
+        there = board if viewer == "ann" else own
+        await gateway.mutate(viewer, "followBoard", "board { id }", boardId=there)
+        tea = str(interest.id)
+        await gateway.mutate(viewer, "followInterest", "interest { id }", interestId=tea)
+    await gateway.settle()
+    return {
+        "User": gateway.people["bob"],
+        "Board": int(board),
+        "Pin": int(pin),
+        "Interest": interest.id,
+    }
+
+
+async def test_no_cursor_can_be_read(gateway: Gateway) -> None:
+    objects = await filled(gateway)
+    found: dict[str, list[str]] = {}
+    for field in connections("Query"):
+        visit = f'(visit: "{VISIT}")' if field == "homeFeed" else ""
+        for viewer in ("bob", "ann", None) if field == "homeFeed" else ("ann",):
+            answer = await gateway.data(f"{{ {field}{visit} {{ {PAGE} }} }}", viewer)
+            found[f"{field} {viewer}"] = list(cursors_of(answer))
+    for name, id in objects.items():
+        for field in connections(name):
+            query = f'{{ node(id: "{id}") {{ ... on {name} {{ {field} {{ {PAGE} }} }} }} }}'
+            found[f"{name}.{field}"] = list(cursors_of(await gateway.data(query, "bob")))
+    with_lists = [it for it in SCHEMA.type_map if it[:2] != "__" and _has_lists(it)]
+    assert set(with_lists) == {"Query", *objects}
+    assert [name for name, some in found.items() if not some] == []
+    everyone = [*objects.values(), *gateway.people.values()]
+    for name, some in found.items():
+        for cursor in some:
+            text = urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
+            for id in everyone:
+                assert id.to_bytes(8) not in text, name
+                assert str(id).encode() not in text, name
+                assert f"{id:x}".encode() not in text, name
+            assert VISIT.encode() not in text, name
+
+
+def _has_lists(name: str) -> bool:
+    return isinstance(SCHEMA.get_type(name), GraphQLObjectType) and bool(connections(name))
+
+
+async def test_a_readable_cursor_of_an_earlier_version_is_still_read(gateway: Gateway) -> None:
+    board = await gateway.board("bob", "More")
+    pins = [await gateway.pin("bob", board, title) for title in "abc"]
+    await gateway.settle()
+    query = """query($after: String, $visit: ID) {
+      homeFeed(first: 1, after: $after, visit: $visit) { visitId edges { cursor node { id } } } }"""
+    first = (await gateway.data(query, "ann"))["homeFeed"]
+    cursor, visit = first["edges"][0]["cursor"], first["visitId"]
+    old = OF_THIS_PROCESS.unseal(cursor)
+    assert old is not None
+    assert old != cursor
+    assert cursors.decode(CursorKind.HOME_1, old, least=19, most=90).endswith(visit.encode())
+    later = [await gateway.data(query, "ann", after=after) for after in (cursor, old)]
+    assert later[0] == later[1]
+    assert later[0]["homeFeed"]["edges"][0]["node"]["id"] in pins
+
+
+async def test_a_cursor_that_was_changed_is_refused(gateway: Gateway) -> None:
+    query = "query($after: String) { homeFeed(after: $after) { edges { cursor } } }"
+    cursor = (await gateway.data(query, "ann"))["homeFeed"]["edges"][0]["cursor"]
+    changed = ("B" if cursor[0] == "A" else "A") + cursor[1:]
+    answer = await gateway.ask(query, "ann", after=changed)
+    assert answer["errors"][0]["extensions"]["code"] == "BAD_USER_INPUT"
+    assert "is not a cursor of this feed" in answer["errors"][0]["message"]
