@@ -3,8 +3,10 @@
 Drivers are imported here, when a URL needs them. BadUrl says what is missing in a URL.
 """
 
+import re
 from urllib.parse import SplitResult, parse_qs, unquote, urlunsplit
 
+from datasources import tls, urls
 from datasources.protocols import (
     JobQueue,
     MappingCache,
@@ -16,12 +18,10 @@ from datasources.protocols import (
     WideColumnStore,
 )
 from datasources.topology import Topology
+from datasources.urls import BadUrl
 
 MEMORY_CACHE_BYTES = 64 << 20
-
-
-class BadUrl(ValueError):
-    """A URL with a known scheme but a wrong part; the message names the part."""
+TLS_OPTIONS = ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile")
 
 
 def file_topology(url: SplitResult) -> TopologySource:
@@ -31,7 +31,7 @@ def file_topology(url: SplitResult) -> TopologySource:
 
 
 def zookeeper_topology(url: SplitResult) -> TopologySource:
-    _hosts(url)
+    _hosts(url, "ZooKeeper")
     if not url.path.strip("/"):
         raise BadUrl("a path is missing, as in zookeeper://host:2181/pinway/topology")
     from datasources.zookeeper import ZooKeeperTopology
@@ -46,14 +46,14 @@ def file_switches(url: SplitResult) -> Switches:
 
 
 def zookeeper_switches(url: SplitResult) -> Switches:
-    _hosts(url)
+    _hosts(url, "ZooKeeper")
     from datasources.zookeeper import ZooKeeperSwitches
 
     return ZooKeeperSwitches(url.netloc, f"{url.path.rstrip('/')}.switches")
 
 
 def zookeeper_operations(url: SplitResult) -> Operations:
-    _hosts(url)
+    _hosts(url, "ZooKeeper")
     from datasources.zookeeper import ZooKeeperOperations
 
     return ZooKeeperOperations(url.netloc, url.path)
@@ -69,7 +69,9 @@ def memory_cache(url: SplitResult, _: bool) -> ObjectCache:
 
 
 def memcached_cache(url: SplitResult, refused_is_empty: bool) -> ObjectCache:
-    servers = _hosts(url)
+    servers = _hosts(url, "memcached")
+    if url.path.strip("/"):
+        raise BadUrl("memcached has no path: it must end after the last port")
     from datasources.memcached import MemcachedObjectCache
 
     return MemcachedObjectCache(servers, refused_is_empty=refused_is_empty)
@@ -94,7 +96,7 @@ def rocksdb_columns(url: SplitResult) -> WideColumnStore:
 
 
 def hbase_columns(url: SplitResult) -> WideColumnStore:
-    hosts = _hosts(url)
+    hosts = _hosts(url, "HBase")
     if len(hosts) != 1:
         raise BadUrl("one Thrift server is needed, as in hbase://host:9090")
     from datasources.hbase import HBaseWideColumns
@@ -125,21 +127,40 @@ def _path(url: SplitResult) -> str:
     return unquote(url.path)
 
 
-def _hosts(url: SplitResult) -> list[tuple[str, int]]:
-    """`host:port[,host:port]` as pairs."""
-    pairs = []
-    for part in url.netloc.rpartition("@")[2].split(","):
-        host, colon, port = part.rpartition(":")
-        if not (host and colon and port.isdecimal() and 0 < int(port) < 65536):
-            raise BadUrl(f"{part!r} must be host:port")
-        pairs.append((host.strip("[]"), int(port)))
-    return pairs
+def _hosts(url: SplitResult, kind: str) -> list[tuple[str, int]]:
+    """The servers of a URL without a user, a password and options."""
+    urls.without_login(url, kind)
+    urls.options(url, ())
+    return urls.hosts(url)
 
 
 def _redis(url: SplitResult) -> str:
     if url.scheme == "redis+unix":
-        _path(url)
-        return f"redis+unix://{url.path}?{url.query}"  # urlunsplit would drop the empty host
+        _socket(url)
+        login, at, _ = url.netloc.rpartition("@")
+        return f"redis+unix://{login}{at}{url.path}?{url.query}"  # urlunsplit drops an empty host
     if not url.hostname:
         raise BadUrl(f"a host is missing, as in {url.scheme}://127.0.0.1:6379/0")
+    if len(urls.hosts(url, port=6379)) != 1:
+        raise BadUrl("one server is needed: Pinway uses neither Sentinel nor a cluster")
+    if not re.fullmatch(r"/?|/[0-9]{1,4}", url.path):
+        raise BadUrl(f"the database must be a number, as in {url.scheme}://127.0.0.1:6379/0")
+    if url.scheme == "rediss":
+        given = urls.options(url, TLS_OPTIONS)
+        try:
+            tls.context(*(given.get(name, "") for name in TLS_OPTIONS))
+        except tls.BadCertificate as error:
+            raise BadUrl(str(error)) from None
+    else:
+        urls.options(url, ())
     return urlunsplit(url)
+
+
+def _socket(url: SplitResult) -> None:
+    """Check `redis+unix://[user:password@]/path[?db=N]`."""
+    if not url.netloc.endswith("@"):
+        _path(url)
+    elif not url.path.startswith("/") or url.path == "/":
+        raise BadUrl("an absolute path is missing, as in redis+unix:///run/redis.sock?db=0")
+    if not urls.options(url, ("db",)).get("db", "0").isdecimal():
+        raise BadUrl("the database must be a number, as in redis+unix:///run/redis.sock?db=0")

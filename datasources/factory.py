@@ -10,10 +10,9 @@ from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
-from urllib.parse import SplitResult, urlsplit, urlunsplit
+from urllib.parse import SplitResult
 
 from datasources import backends
-from datasources.backends import BadUrl
 from datasources.errors import ConfigError, PinwayError
 from datasources.following import Followed
 from datasources.protocols import (
@@ -29,6 +28,7 @@ from datasources.protocols import (
     WideColumnStore,
 )
 from datasources.topology import Topology
+from datasources.urls import BadUrl, mask, split
 
 log = logging.getLogger("pinway.stores")
 
@@ -171,21 +171,6 @@ async def close_stores(stores: Stores) -> None:
             log.exception("closing %s failed", type(store).__name__)
 
 
-def mask(url: str) -> str:
-    """The URL with `***` instead of its password."""
-    parts = urlsplit(url)
-    if parts.password is None:
-        return url
-    user, _, host = parts.netloc.rpartition("@")
-    return urlunsplit(parts._replace(netloc=f"{user.partition(':')[0]}:***@{host}"))
-
-
-def address(url: str) -> str:
-    """The host and port of the URL, or its path; without user and password."""
-    parts = urlsplit(url)
-    return parts.netloc.rpartition("@")[2] or parts.path
-
-
 def _bind(
     table: Mapping[str, Callable[[SplitResult, bool], T]], refused_is_empty: bool
 ) -> dict[str, Callable[[SplitResult], T]]:
@@ -199,9 +184,9 @@ def _bind(
 
 def _open(setting: str, url: str, table: Mapping[str, Callable[[SplitResult], T]]) -> T:
     try:
-        parts = urlsplit(url)
-    except ValueError as error:
-        raise ConfigError(f"setting {setting}: not a URL: {error}") from None
+        parts = split(url)
+    except BadUrl as error:
+        raise ConfigError(f"setting {setting}: {mask(url)!r}: {error}") from None
     if parts.scheme not in table:
         raise ConfigError(f"setting {setting}: {mask(url)!r} starts with none of {_schemes(table)}")
     try:
@@ -213,7 +198,7 @@ def _open(setting: str, url: str, table: Mapping[str, Callable[[SplitResult], T]
 
 
 def _open_shards(topology: Topology, config: StoresConfig) -> ShardStore:
-    schemes = {urlsplit(url).scheme for url in topology.servers.values()}
+    schemes = {url.partition("://")[0] for url in topology.servers.values()}
     scheme = next(iter(schemes), "")
     if len(schemes) != 1 or scheme not in SHARDS:
         raise ConfigError(

@@ -10,12 +10,12 @@ import hashlib
 import os
 from bisect import bisect_right
 from functools import cached_property
-from urllib.parse import urlsplit
 
 import msgspec
 
 from datasources.errors import Damaged, StoreCorrupt
 from datasources.ids import MAX_SHARD
+from datasources.urls import BadUrl, mask, split
 
 MAX_NAME = 64  # bytes of a server's name: the size of a fence's column
 
@@ -167,10 +167,14 @@ def _address(name: str, url: str) -> tuple[str, str, int]:
     """The part of an address that identifies a server."""
     where = f"topology: server {name!r}"
     try:
-        parts = urlsplit(url)
+        parts = split(url)
         host, port = parts.hostname or "", parts.port
-    except ValueError as error:
-        raise StoreCorrupt(f"{where}: its address is not a URL: {error}") from None
+    except BadUrl as error:
+        raise StoreCorrupt(f"{where}: its address {mask(url)!r}: {error}") from None
+    except ValueError:
+        raise StoreCorrupt(
+            f"{where}: its address is not a URL: the port must be a number from 1 to 65535"
+        ) from None
     if parts.query or parts.fragment:
         raise StoreCorrupt(f"{where}: its address must end before a ? or #")
     if parts.scheme == "sqlite":

@@ -8,7 +8,6 @@ from pathlib import Path
 from datasources.errors import ConfigError, StoreConflict, StoreCorrupt
 from datasources.factory import (
     StoresConfig,
-    address,
     close_stores,
     open_stores,
     open_switches,
@@ -17,6 +16,7 @@ from datasources.factory import (
 from datasources.protocols import Stores, Table, WideColumnStore
 from datasources.together import together
 from datasources.topology import parse
+from datasources.urls import address
 from datasources.waits import waiting_for
 from gateway import made
 from gateway.embedded import embedded

@@ -8,12 +8,13 @@ switches beside the topology, which is not stored with the data, and each start 
 import asyncio
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from datasources.errors import ConfigError, Damaged
-from datasources.factory import StoresConfig, address, mask
+from datasources.factory import StoresConfig
 from datasources.protocols import Stores, Switches, Table, WideColumnStore
 from datasources.sql.router import places
+from datasources.urls import address, mask
 from datasources.waits import answer_in_time
 from feed_engine.feeds.rows import TABLES_FEEDS, TABLES_POOLS
 
@@ -39,9 +40,9 @@ async def missing_before_opening(config: StoresConfig, switches: Switches) -> No
     known = made(await switches.load())
     for side in SIDES:
         url = getattr(config, side)
-        parts = urlsplit(url)
-        if parts.scheme == "rocksdb" and known[side]:
-            path = Path(unquote(parts.path))
+        scheme, _, path_text = url.partition("://")
+        if scheme == "rocksdb" and known[side]:
+            path = Path(unquote(path_text))
             if not path.is_dir() or not any(path.iterdir()):  # noqa: ASYNC240 (a look at a folder)
                 raise Damaged(_lost_side(side, url))
 

@@ -17,8 +17,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from datasources.factory import mask
 from datasources.protocols import Stores
+from datasources.urls import mask
 from feed_engine.outbox.expiry import expire
 from feed_engine.outbox.relay import relay
 from gateway.settings import EMBEDDED, Settings

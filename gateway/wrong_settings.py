@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from datasources.errors import ConfigError
+from datasources.urls import mask, masked_text
 
 PREFIX = "PINWAY_"
 OTHER_VARIABLES = frozenset({"PINWAY_COMPILED", "PINWAY_STARTED"})
@@ -94,5 +95,6 @@ def _lowered(message: str) -> str:
 def _got(name: str, value: object) -> str:
     if any(word in name for word in _SECRET):
         return ""
-    shown = repr(value)
+    shown = masked_text(mask(value)) if isinstance(value, str) else masked_text(repr(value))
+    shown = repr(shown) if isinstance(value, str) else shown
     return f", got {shown if len(shown) <= _LONGEST else shown[:_LONGEST] + '…'}"

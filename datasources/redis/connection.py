@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
-from urllib.parse import urlsplit
 
 from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.retry import Retry
@@ -17,6 +16,7 @@ from datasources.errors import Refused, StoreCorrupt, StoreTimeout, StoreUnavail
 from datasources.places import PoolState
 from datasources.redis.scripts import Scripts, scripts_of
 from datasources.refusals import is_refusal
+from datasources.urls import address
 
 Argument = str | bytes | int
 RESTARTS = 3  # restarts of the server that one call may find
@@ -39,8 +39,7 @@ class Connection:
         )
         self._redis: Any = Redis(connection_pool=pool)  # the driver has incomplete types
         self._pool: Any = pool
-        parts = urlsplit(url)
-        self.address = parts.netloc.rpartition("@")[2] or parts.path
+        self.address = address(url)
         self.name = f"mapping cache {self.address}"
         self._deadline = deadline
         self._digests: Scripts | None = None

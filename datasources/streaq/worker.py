@@ -13,6 +13,7 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
 from anyio import CancelScope, sleep, sleep_forever
@@ -24,11 +25,23 @@ from datasources.errors import StoreError
 from datasources.outages import Outages
 from datasources.protocols import Job, Lane
 from datasources.streaq.unix import mend
+from datasources.tls import context
 
 Run = Callable[[Job], Awaitable[None]]
 log = logging.getLogger("pinway.queue")
 
 logging.getLogger("coredis").setLevel(logging.CRITICAL)  # it logs each attempt to connect
+
+
+def _tls(url: str) -> dict[str, Any]:
+    """The driver's options for TLS. The driver's own context would not require a certificate."""
+    parts = urlsplit(url)
+    if parts.scheme != "rediss":
+        return {}
+    given = dict(parse_qsl(parts.query))
+    files = (given.get(name, "") for name in ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile"))
+    return {"ssl_context": context(*files)}
+
 
 QUEUE = "pinway"
 TASK = "job"
@@ -61,6 +74,7 @@ class PromptWorker(Worker[None]):
             redis_url=url,
             redis_kwargs={
                 "decode_components": True,
+                **_tls(url),
                 "connect_timeout": answer_seconds,
                 "stream_timeout": answer_seconds,
             },

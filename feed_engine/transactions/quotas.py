@@ -1,5 +1,5 @@
-"""The quotas of writes: how much a viewer may write on a day (UTC), in all, of each kind, and toward
-one user.
+"""The quotas of writes: how much a viewer may write on a day (UTC), in all, of each kind, and
+toward one user.
 
 One number, `Stores.writes_per_day`, gives all bounds (`_OF_KINDS`, `TOWARD`, `UNDER`). Counts are
 rows of the shard that a write commits on, in the commit itself. The counts of a viewer's writes are

@@ -9,8 +9,9 @@ import click
 from prometheus_client.parser import text_string_to_metric_families
 
 from datasources.errors import ConfigError
-from datasources.factory import mask, open_switches
+from datasources.factory import open_switches
 from datasources.protocols import Switches
+from datasources.urls import mask
 from feed_engine.speculation import Side
 from gateway.cli.options import with_settings
 from gateway.cli.output import as_json, tell

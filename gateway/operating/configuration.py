@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from datasources.factory import mask
+from datasources.urls import mask
 from gateway.settings import Settings, read_settings
 from gateway.wrong_settings import PREFIX, Sources
 
@@ -35,7 +35,7 @@ def shown(path: Path | None, overrides: Mapping[str, Any]) -> list[Shown]:
 def _value(name: str, value: Any) -> Any:
     if any(word in name for word in _SECRET):
         return "***" if value else ""
-    return mask(value) if isinstance(value, str) and "://" in value else value
+    return mask(value) if isinstance(value, str) and ("://" in value or "@" in value) else value
 
 
 def _source(name: str, settings: Settings, sources: Sources) -> str:

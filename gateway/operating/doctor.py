@@ -8,7 +8,6 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
 
 from datasources.errors import ConfigError, PinwayError, StoreError
 from datasources.protocols import Stores
@@ -64,7 +63,7 @@ def _python() -> Finding:
 
 def _packages(settings: Settings) -> Finding:
     urls = [getattr(settings, name) for name in ("topology", "pools_primary", "feeds_primary")]
-    schemes = {urlsplit(url).scheme for url in urls}
+    schemes = {url.partition("://")[0] for url in urls}
     missing = []
     for scheme in schemes & DRIVERS.keys():
         for package in DRIVERS[scheme]:

@@ -9,12 +9,13 @@ import pytest
 
 from datasources import topology
 from datasources.errors import ConfigError, StoreCorrupt
-from datasources.factory import StoresConfig, close_stores, mask, open_stores
+from datasources.factory import StoresConfig, close_stores, open_stores
 from datasources.mappings import ListKey, Mapping
 from datasources.memory import MemoryObjectCache
 from datasources.protocols import Job, Lease, Table
 from datasources.rocksdb import RocksWideColumns
 from datasources.topology import ModShards, ShardRange, Topology
+from datasources.urls import mask
 from datasources.valkey import ValkeyServer
 
 pytestmark = pytest.mark.anyio
