@@ -29,6 +29,7 @@ from datasources.protocols import (
 )
 from datasources.topology import Topology
 from datasources.urls import BadUrl, mask, split
+from datasources.waits import waiting_for
 
 log = logging.getLogger("pinway.stores")
 
@@ -190,7 +191,8 @@ def _open(setting: str, url: str, table: Mapping[str, Callable[[SplitResult], T]
     if parts.scheme not in table:
         raise ConfigError(f"setting {setting}: {mask(url)!r} starts with none of {_schemes(table)}")
     try:
-        return table[parts.scheme](parts)
+        with waiting_for(setting, lambda: "its driver is being loaded"):
+            return table[parts.scheme](parts)
     except BadUrl as error:
         raise ConfigError(f"setting {setting}: {mask(url)!r}: {error}") from None
     except ImportError as error:
@@ -206,7 +208,8 @@ def _open_shards(topology: Topology, config: StoresConfig) -> ShardStore:
             f"with one of {_schemes(SHARDS)}, not {', '.join(sorted(schemes)) or 'nothing'}"
         )
     try:
-        return SHARDS[scheme](topology, config)
+        with waiting_for("shards", lambda: "their driver is being loaded"):
+            return SHARDS[scheme](topology, config)
     except ImportError as error:
         raise _missing(f"the topology's {scheme}:// servers", error) from error
 

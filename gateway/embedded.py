@@ -11,6 +11,7 @@ from datasources.errors import ConfigError, StoreCorrupt
 from datasources.factory import StoresConfig
 from datasources.topology import ModShards, ShardRange, Topology, dump, parse
 from datasources.valkey import ValkeyServer
+from datasources.waits import waiting_for
 from gateway.directory import check_directory, make_directory
 from gateway.settings import EMBEDDED, Settings
 
@@ -45,7 +46,8 @@ async def embedded(settings: Settings) -> AsyncIterator[StoresConfig]:
     try:
         if EMBEDDED in (urls["mapping_cache"], urls["queue"]):
             valkey = ValkeyServer(data)
-            await valkey.start()
+            with waiting_for("embedded Valkey", lambda: "it is starting"):
+                await valkey.start()
             for database, name in enumerate(("mapping_cache", "queue")):
                 if urls[name] == EMBEDDED:
                     urls[name] = valkey.url(database)

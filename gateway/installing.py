@@ -13,7 +13,7 @@ from datasources.factory import (
     open_switches,
     open_topology,
 )
-from datasources.protocols import Stores, Table, WideColumnStore
+from datasources.protocols import Stores, Switches, Table, WideColumnStore
 from datasources.together import together
 from datasources.topology import parse
 from datasources.urls import address
@@ -39,29 +39,39 @@ async def install(
     """
     async with embedded(settings) as config:
         await asyncio.to_thread(prepare, settings.data_dir.resolve())
-        await _seed(config, settings.topology_seed)
+        await seed(config, settings.topology_seed)
         switches = open_switches(config.topology)
         await made.accept_loss(switches, accept_loss)
         await made.missing_before_opening(config, switches)
         stores = await open_stores(config)
         try:
-            await made.check_lost(config, stores, switches)
-            await together(
-                [
-                    stores.shards.create(
-                        lambda done, total: on_progress(Progress("Shards", done, total, "shards"))
-                    ),
-                    *(
-                        _create(f"{name} at {address(getattr(config, name))}", side, tables)
-                        for name, side, tables in _sides(stores)
-                    ),
-                ]
-            )
-            with waiting_for(f"queue at {address(config.queue)}"):
-                await made.register(stores, switches)
+            await create(config, stores, switches, on_progress)
         finally:
             await switches.close()
             await close_stores(stores)
+
+
+async def create(
+    config: StoresConfig,
+    stores: Stores,
+    switches: Switches,
+    on_progress: Callable[[Progress], None],
+) -> None:
+    """Create what the opened stores lack. Raises Damaged when created data is missing."""
+    await made.check_lost(config, stores, switches)
+    await together(
+        [
+            stores.shards.create(
+                lambda done, total: on_progress(Progress("Shards", done, total, "shards"))
+            ),
+            *(
+                _create(f"{name} at {address(getattr(config, name))}", side, tables)
+                for name, side, tables in _sides(stores)
+            ),
+        ]
+    )
+    with waiting_for(f"queue at {address(config.queue)}"):
+        await made.register(stores, switches)
 
 
 def _sides(stores: Stores) -> list[tuple[str, WideColumnStore, list[Table]]]:
@@ -75,19 +85,20 @@ async def _create(name: str, side: WideColumnStore, tables: list[Table]) -> None
         await side.create(tables)
 
 
-async def _seed(config: StoresConfig, seed: str) -> None:
+async def seed(config: StoresConfig, file: str) -> None:
+    """Create the topology from a file, if there is none."""
     source = open_topology(config.topology)
     try:
         try:
             await source.load()
             return
         except StoreCorrupt:
-            if not seed:
+            if not file:
                 raise
         try:
-            topology = parse(Path(seed).read_bytes())  # noqa: ASYNC240 (a small file, once)
+            topology = parse(Path(file).read_bytes())  # noqa: ASYNC240 (a small file, once)
         except OSError as error:
-            raise ConfigError(f"setting topology_seed: {seed}: {error.strerror}") from None
+            raise ConfigError(f"setting topology_seed: {file}: {error.strerror}") from None
         try:
             await source.save(topology, expected_epoch=None)
         except StoreConflict:

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -16,9 +16,10 @@ from feed_engine.feeds.settings import Feeds, FeedSettings
 from feed_engine.outbox.completion import settle
 from feed_engine.outbox.jobs import run_job
 from feed_engine.speculation import ADAPTIVE, FIXED, Race
-from gateway import made
+from gateway import installing, made
 from gateway.embedded import embedded, is_all_embedded
 from gateway.feed_routes import follow_routes
+from gateway.importing.report import Progress
 from gateway.relaying import work_for_host
 from gateway.settings import Settings
 from gateway.telemetry.stores import Jobs
@@ -49,13 +50,19 @@ class Runtime:
 
 
 @asynccontextmanager
-async def running(settings: Settings, *, jobs: bool | None = None) -> AsyncIterator[Runtime]:
+async def running(
+    settings: Settings,
+    *,
+    jobs: bool | None = None,
+    create: Callable[[Progress], None] | None = None,
+) -> AsyncIterator[Runtime]:
     """Open everything that the settings name, and run jobs (unless `jobs` is false) until the end.
-    Raises Damaged when created data is missing, ConfigError when it was never created."""
+    Raises Damaged when created data is missing, ConfigError when it was never created. With
+    `create`, the stores that were never created are created, and `create` is told the progress."""
     async with (
         tracing(settings) as tracer,
         embedded(settings) as config,
-        _opened(config) as (opened, switches),
+        _opened(settings, config, create) as (opened, switches),
     ):
         calls = Calls()
         stores = observed(opened, calls)._replace(writes_per_day=settings.writes_per_day)
@@ -91,14 +98,21 @@ async def running(settings: Settings, *, jobs: bool | None = None) -> AsyncItera
 
 
 @asynccontextmanager
-async def _opened(config: StoresConfig) -> AsyncIterator[tuple[Stores, Switches]]:
+async def _opened(
+    settings: Settings, config: StoresConfig, create: Callable[[Progress], None] | None
+) -> AsyncIterator[tuple[Stores, Switches]]:
     """The stores, compared with the list of made stores."""
+    if create is not None:
+        await installing.seed(config, settings.topology_seed)
     switches = open_switches(config.topology)
     try:
         await made.missing_before_opening(config, switches)
         stores = await open_stores(config)
         try:
-            await made.check(config, stores, switches)
+            if create is None:
+                await made.check(config, stores, switches)
+            else:
+                await installing.create(config, stores, switches, create)
             yield stores, switches
         finally:
             await close_stores(stores)

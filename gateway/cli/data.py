@@ -18,10 +18,16 @@ from gateway.cli.output import as_json, tell
 from gateway.directory import make_directory
 from gateway.embedded import check_made
 from gateway.importing.export import export_file
-from gateway.importing.loader import import_file
+from gateway.importing.loader import Import, first_pass
 from gateway.importing.reading import check_file
-from gateway.importing.report import Bad, ImportOptions, ImportReport, summary
-from gateway.installing import install
+from gateway.importing.report import (
+    Bad,
+    ImportOptions,
+    ImportReport,
+    OnProgress,
+    Progress,
+    summary,
+)
 from gateway.progress import Bars
 from gateway.runtime import running
 from gateway.settings import Settings
@@ -111,15 +117,54 @@ async def _import(
     settings: Settings, file: Path, options: ImportOptions, listener: _Listener
 ) -> ImportReport:
     make_directory(settings.data_dir.resolve())
+    try:
+        with first_pass(file, options=options, on_bad=listener) as importing:
+            # A pipe may be silent for longer than an opened store waits. A strict import makes no
+            # stores for a file with a fault.
+            if str(file) == "-" or options.strict:
+                with Bars("the file") as bars:
+                    await importing.read(bars)
+            else:
+                return await _read_beside_opening(settings, importing)
+            with Bars() as bars:
+                async with running(settings, jobs=False, create=bars) as runtime:
+                    return await importing.write(runtime.stores, bars)
+    except OSError as error:
+        raise ConfigError(f"can't read {file}: {error.strerror}") from None
+
+
+async def _read_beside_opening(settings: Settings, importing: Import) -> ImportReport:
+    """Read the file while the stores are opened, and write it."""
     with Bars() as bars:
-        await install(settings, bars)
-        async with running(settings, jobs=False) as runtime:
-            try:
-                return await import_file(
-                    runtime.stores, file, options=options, progress=bars, on_bad=listener
-                )
-            except OSError as error:
-                raise ConfigError(f"can't read {file}: {error.strerror}") from None
+        held = _Held(bars)
+        reading = asyncio.create_task(importing.read(held))
+        try:
+            async with running(settings, jobs=False, create=bars) as runtime:
+                held.release()
+                await reading
+                return await importing.write(runtime.stores, bars)
+        finally:
+            reading.cancel()
+            await asyncio.gather(reading, return_exceptions=True)
+
+
+class _Held:
+    """Passes on the progress of reading once the stores are open. Until then, the bars say what the
+    command waits for."""
+
+    def __init__(self, progress: OnProgress) -> None:
+        self._progress, self._last, self._open = progress, list[Progress](), False
+
+    def __call__(self, progress: Progress) -> None:
+        if self._open:
+            self._progress(progress)
+        else:
+            self._last = [progress]
+
+    def release(self) -> None:
+        self._open = True
+        for progress in self._last:
+            self._progress(progress)
 
 
 @click.command("export")

@@ -7,8 +7,8 @@ from datasources.protocols import Stores
 from feed_engine.writes.users import NAMESPACE
 from gateway.demo.content import demo_lines
 from gateway.demo.people import VIEWER
-from gateway.importing.entries import Entry
 from gateway.importing.jsonl import canonical
+from gateway.importing.lines import Entry
 from gateway.importing.loader import import_entries
 from gateway.importing.report import ImportOptions, OnProgress
 

@@ -33,7 +33,9 @@ from gateway.importing.report import (
 )
 from gateway.importing.spool import Spool
 
-_STEP = 2000  # lines between two reports of progress in the first pass
+_STEP = 250
+"""Lines between two reports of progress in the first pass. Stores that are being opened in the
+meantime get their turns in between."""
 
 
 async def import_file(
@@ -47,9 +49,9 @@ async def import_file(
     """Import a file ("-": standard input). Raises OSError for a file that can't be read, BadInput
     for options that don't fit the file, ImportStopped in a strict import, and stores' errors. After
     any error it may be run again."""
-    with first_pass(path, options=options, progress=progress, on_bad=on_bad) as reading:
-        await reading.read()
-        return await reading.write(stores)
+    with first_pass(path, options=options, on_bad=on_bad) as importing:
+        await importing.read(progress)
+        return await importing.write(stores, progress)
 
 
 async def import_entries(
@@ -61,9 +63,9 @@ async def import_entries(
     on_bad: OnBad | None = None,
 ) -> ImportReport:
     """Import lines that were already read."""
-    with closing(Import(entries, options or ImportOptions(), progress, on_bad)) as reading:
-        await reading.read()
-        return await reading.write(stores)
+    with closing(Import(entries, options or ImportOptions(), on_bad)) as importing:
+        await importing.read(progress)
+        return await importing.write(stores, progress)
 
 
 @contextmanager
@@ -71,16 +73,14 @@ def first_pass(
     path: Path,
     *,
     options: ImportOptions | None = None,
-    progress: OnProgress = silent,
     on_bad: OnBad | None = None,
 ) -> Iterator["Import"]:
-    """An import of a file whose stores need not be open yet."""
+    """An import of a file. Its first pass needs no stores: they may be opened in the meantime."""
     options = options or ImportOptions()
     with opened(path) as source:
         entries = source.entries(options)
-        reading = Import(entries, options, progress, on_bad, source)
-        with closing(reading):
-            yield reading
+        with closing(Import(entries, options, on_bad, source)) as importing:
+            yield importing
 
 
 class Import:
@@ -90,12 +90,10 @@ class Import:
         self,
         entries: Entries,
         options: ImportOptions,
-        progress: OnProgress,
         on_bad: OnBad | None,
         source: Source | None = None,
     ) -> None:
         self._entries, self._source, self._options = entries, source, options
-        self._progress = progress
         self._report = ImportReport()
         unit = source.unit if source is not None else "line"
         self._complaints = Complaints(self._report, options.strict, on_bad, unit)
@@ -104,7 +102,7 @@ class Import:
     def close(self) -> None:
         self._spool.close()
 
-    async def read(self) -> None:
+    async def read(self, progress: OnProgress) -> None:
         """Check all lines, and store the valid lines in the spool. Reports the lines that are
         invalid by themselves."""
         with self._telling_of_spool():
@@ -117,21 +115,16 @@ class Import:
                         self._take(found)
                 if number - before < _STEP:
                     break
-                self._step(number)
+                progress(self._step(number))
                 await asyncio.sleep(0)  # lets a Ctrl-C through
             self._spool.flush()
-            self._step(number, ended=True)
+            progress(self._step(number, ended=True))
 
-    async def write(self, stores: Stores) -> ImportReport:
+    async def write(self, stores: Stores, progress: OnProgress) -> ImportReport:
         """Write the lines into the stores."""
         with self._telling_of_spool():
             load = Load(
-                stores,
-                self._spool,
-                self._options,
-                self._report,
-                self._complaints,
-                self._progress,
+                stores, self._spool, self._options, self._report, self._complaints, progress
             )
             await _write(load)
         return self._report
@@ -143,14 +136,11 @@ class Import:
         self._report.private_links += found.private
         self._spool.add(found)
 
-    def _step(self, number: int, *, ended: bool = False) -> None:
+    def _step(self, number: int, *, ended: bool = False) -> Progress:
         size = self._source.size if self._source is not None else None
         if self._source is None or not size:
-            total = number if ended else None
-            self._progress(Progress("reading", number, total, "lines"))
-        else:
-            done = size if ended else self._source.position()
-            self._progress(Progress("reading", done, size, "B"))
+            return Progress("reading", number, number if ended else None, "lines")
+        return Progress("reading", size if ended else self._source.position(), size, "B")
 
     @contextmanager
     def _telling_of_spool(self) -> Iterator[None]:
