@@ -12,9 +12,11 @@ out when it answers again; then a growing share of the reads returns.
                 leave again, and twice as many good probes are needed.
 
 A removal (a writer's drop or move) has no alternative to the server: a write is acknowledged only
-if its removals were confirmed after its commit, whatever the circuit says. So a removal fails at
-once only while the server's last failure was a timeout, and from the first good probe on every
-removal asks the server. Refused connections are no timeouts: they answer at once.
+if its removals were confirmed after its commit, whatever the circuit says. So removals fail at once
+only while the server's last failure was a timeout. Even then one removal a second asks the server,
+with its own deadline, because the timeouts may be the fault of this process or of a busy machine.
+From the first good probe or removal on, every removal asks. A refused connection is no timeout: it
+answers at once.
 
 No reader gets a value that is older than an acknowledged write, because that write's removal was
 confirmed. A removal that failed belongs to a write that was not acknowledged. Its keys are owed:
@@ -48,6 +50,8 @@ GOOD_PROBES, MOST_GOOD_PROBES = 3, 48
 """The probes in a row that must be answered before reads return; and after relapses, at most."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 1.0
 """Seconds between two probes: after an answer, and at most after failures."""
+TRY_PAUSE = 1.0
+"""Seconds between two removals that ask a server that hangs."""
 FIRST_SHARE, STEP = 1 / 8, 0.25
 """The share of the reads that return first, and the seconds after which it doubles."""
 RELAPSE = 30.0
@@ -121,7 +125,7 @@ class Circuit(Generic[K]):
         self._outages = Outages(log, "{} fails, and shards are read instead", clock, calm=CALM)
         self._mode, self._since, self._returned = Mode.WELL, 0.0, -inf
         self._doubt, self._good_probes = 0.0, GOOD_PROBES
-        self._hangs, self._reason = False, ""
+        self._hangs, self._tried, self._reason = False, -inf, ""
         self._openings = self._passed = self._refused = 0
         self._order = count()
         self._owed: dict[K, int] = {}  # key → when its removal failed, in order
@@ -147,7 +151,7 @@ class Circuit(Generic[K]):
         removed; at once while the server hangs."""
         began = next(self._order)
         try:
-            if self._mode is Mode.LEFT and self._hangs:
+            if self._mode is Mode.LEFT and self._hangs and not self._tries():
                 self._refused += 1
                 raise StoreUnavailable(f"{self._name} is not asked, after: {self._reason}")
             await self._counted(call)
@@ -196,6 +200,14 @@ class Circuit(Generic[K]):
         if self._mode is Mode.RETURNING:
             return float(FIRST_SHARE * 2.0 ** ((self._clock() - self._since) // STEP))
         return 1.0 if self._mode is Mode.WELL else 0.0
+
+    def _tries(self) -> bool:
+        """Whether a removal asks a server that hangs."""
+        now = self._clock()
+        if now - self._tried < TRY_PAUSE:
+            return False
+        self._tried = now
+        return True
 
     async def _counted(self, call: Callable[[], Awaitable[T]]) -> T:
         before = self._mode
