@@ -1,6 +1,6 @@
-"""`python -m bench.data [--quick] [--parts PART ...]`: moves under load, a master that hangs, reads
-of 50 pins, comparisons, and 512 shards on one server, on real servers. Prints a table at the end,
-and writes bench/results/data.json."""
+"""`python -m bench.data [--quick] [--parts PART ...]`: moves under load, a master that hangs,
+caches that hang or die, reads of 50 pins, comparisons, and 512 shards on one server, on real
+servers. Prints a table at the end, and writes bench/results/data.json."""
 
 import argparse
 import asyncio
@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from bench.data.caches import hung_caches
 from bench.data.many import many_shards, say
 from bench.data.turns import in_turn
 from bench.machine import machine
@@ -45,6 +46,7 @@ class Effort(NamedTuple):
 PARTS = {
     "cuts": ("longest write ", "writes that failed "),
     "hung": ("reads that failed ",),
+    "caches": ("memcached ", "redis "),
     "pins": ("50 pins by id from ",),
     "verify": ("verify",),
     "many": ("opening ", "a new shard ", "50 pins by id of ", "CPU ", "pinway "),
@@ -61,7 +63,13 @@ def main() -> None:
     )
     chosen = parser.parse_args()
     effort = QUICK if chosen.quick else FULL
-    measures = {"cuts": cuts, "hung": hung, "pins": fifty_pins, "verify": verify}
+    measures = {
+        "cuts": cuts,
+        "hung": hung,
+        "caches": caches,
+        "pins": fifty_pins,
+        "verify": verify,
+    }
     rows: list[Row] = []
     with tempfile.TemporaryDirectory(prefix="pinway-bench-") as folder:
         if few := [part for part in measures if part in chosen.parts]:
@@ -138,6 +146,11 @@ async def hung(pairs: Pairs, effort: Effort) -> list[Row]:
     told = f"of {len(late)}; in the first {GRACE:g} s {early.count(False)} of {len(early)}"
     name = f"reads that failed while a master hung, after {GRACE:g} s"
     return [Row(name, late.count(False), "", "<= 0", told)]
+
+
+async def caches(pairs: Pairs, effort: Effort) -> list[Row]:
+    """The latencies while a cache is stopped or killed."""
+    return await hung_caches(pairs, effort.hung, say)
 
 
 async def fifty_pins(pairs: Pairs, effort: Effort) -> list[Row]:
