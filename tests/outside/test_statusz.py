@@ -38,3 +38,26 @@ def test_the_page_shows_every_store_the_work_and_both_feed_stores(seen: dict[str
 def test_the_page_says_what_is_down_and_what_that_costs(seen: dict[str, Any]) -> None:
     assert seen["faults"] == ["queue: no answer. Cost: feeds fall behind."]
     assert seen["readyThen"] == "serves, 1 down"
+
+
+def test_the_page_has_no_barriers_wide_and_on_a_phone_in_light_and_in_dark(
+    seen: dict[str, Any],
+) -> None:
+    assert seen["violations"] == {}
+    assert seen["violationsThen"] == []  # with a fault
+    assert [title.split(":")[0] for title in seen["titles"]] == [
+        "Latency of the store feeds",
+        "Latency of the store pools",
+    ]
+
+
+def test_times_are_written_for_people(seen: dict[str, Any]) -> None:
+    assert seen["captionsThen"] == [
+        "feedsprimary 0.0412 msstandby –cutoff 20 ms",
+        "poolsprimary 1 s, leftstandby 12.3 mscutoff 1.5 s",
+    ]
+
+
+def test_the_page_says_which_server_of_a_cache_is_passed_by(seen: dict[str, Any]) -> None:
+    assert "object_cache at a:1" not in dict(seen["caches"])
+    assert dict(seen["cachesThen"])["object_cache at a:1"] == "left: shards are read"

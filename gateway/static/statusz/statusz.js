@@ -22,7 +22,13 @@ function drawing(name, attributes, text) {
   return made;
 }
 
-const milliseconds = (seconds) => (seconds === null ? "–" : `${(seconds * 1000).toPrecision(3)} ms`);
+const three = (number) => Number(number.toPrecision(3)); // digits
+
+function latency(seconds) {
+  if (seconds === null) return "–";
+  return seconds < 0.9995 ? `${three(seconds * 1000)} ms` : `${three(seconds)} s`;
+}
+
 const count = (number) => number.toLocaleString("en");
 const sum = (by) => Object.values(by).reduce((total, value) => total + value, 0);
 
@@ -39,8 +45,10 @@ function fill(id, rows) {
   );
 }
 
-function plot(points) {
+function plot(store, points) {
   const svg = drawing("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img" });
+  const title = `Latency of the store ${store}: primary, standby and cutoff in the last five minutes`;
+  svg.append(drawing("title", {}, title));
   const known = points.flatMap((p) => [p.primary, p.standby, p.cutoff]).filter((v) => v !== null);
   // A logarithmic scale: a store's latency may be a hundredth of the cutoff.
   const top = Math.max(0.001, ...known) * 2;
@@ -54,8 +62,8 @@ function plot(points) {
       .map(([x, value]) => `${x.toFixed(1)},${height(value).toFixed(1)}`);
     svg.append(drawing("polyline", { class: line, points: places.join(" ") }));
   }
-  svg.append(drawing("text", { x: 4, y: 12 }, milliseconds(top)));
-  svg.append(drawing("text", { x: 4, y: HEIGHT - 4 }, milliseconds(bottom)));
+  svg.append(drawing("text", { x: 4, y: 12 }, latency(top)));
+  svg.append(drawing("text", { x: 4, y: HEIGHT - 4 }, latency(bottom)));
   return svg;
 }
 
@@ -68,16 +76,16 @@ function showFeeds(feeds) {
     const told = ["primary", "standby"].map((side) => {
       const { mode, forced } = sides[side];
       const more = `${mode === "well" ? "" : `, ${mode}`}${forced ? ", by an operator's order" : ""}`;
-      return element("span", { class: side }, `${side} ${milliseconds(point[side])}${more}`);
+      return element("span", { class: side }, `${side} ${latency(point[side])}${more}`);
     });
     const caption = element(
       "figcaption",
       {},
       element("strong", {}, store),
       ...told,
-      element("span", { class: "cutoff" }, `cutoff ${milliseconds(cutoff)}`),
+      element("span", { class: "cutoff" }, `cutoff ${latency(cutoff)}`),
     );
-    return element("figure", { "data-store": store }, caption, plot(points));
+    return element("figure", { "data-store": store }, caption, plot(store, points));
   });
   find("feeds").replaceChildren(...figures);
 }

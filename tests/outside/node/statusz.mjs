@@ -1,5 +1,6 @@
 // Opens the operators' page in Chromium, and prints what it showed and requested.
 import { chromium } from "playwright-core";
+import { PHONE, violations, WIDE } from "./browser.mjs";
 import { report, send, URL_BASE } from "./support.mjs";
 
 const seen = { requests: [], failures: [], console: [], pageErrors: [] };
@@ -51,14 +52,41 @@ report(async () => {
   seen.caches = await rows(page, "caches");
   seen.captions = await page.locator("figcaption").allTextContents();
   if (process.env.PICTURE) await page.screenshot({ path: process.env.PICTURE });
+  seen.titles = await page.locator("#feeds svg title").allTextContents();
+  seen.violations = {};
+  for (const [kind, options] of Object.entries({ wide: WIDE, phone: PHONE })) {
+    for (const colorScheme of ["light", "dark"]) {
+      const context = await browser.newContext({ ...options, colorScheme });
+      const other = await context.newPage();
+      watch(other);
+      await other.goto(`${URL_BASE}/statusz`);
+      await other.locator("figure[data-store=pools] polyline.primary").waitFor({ state: "attached" });
+      const wide = await other.evaluate(() => document.documentElement.scrollWidth);
+      const found = await violations(other);
+      if (wide > options.viewport.width) found.push("too wide");
+      if (found.length) seen.violations[`${kind}, ${colorScheme}`] = found;
+      await context.close();
+    }
+  }
   await page.route("**/statusz.json", async (route) => {
     const status = await (await route.fetch()).json();
     const queue = status.stores.find((store) => store.name === "queue");
     Object.assign(queue, { state: "no answer", costs: "feeds fall behind" });
     status.queue = null;
+    status.circuits = [{ cache: "object_cache", server: "a:1", mode: "left" }];
+    const { pools, feeds } = status.feeds;
+    pools.cutoff = 1.5;
+    Object.assign(pools.sides.primary, { mode: "left", latency: { 0.99: 0.9996 } });
+    Object.assign(pools.sides.standby, { mode: "well", latency: { 0.99: 0.01234 } });
+    feeds.cutoff = 0.02;
+    feeds.sides.primary.latency = { 0.99: 0.0000412 };
+    feeds.sides.standby.latency = {};
     await route.fulfill({ json: status });
   });
   await page.locator("#faults li").first().waitFor();
+  seen.captionsThen = await page.locator("figcaption").allTextContents();
+  seen.cachesThen = await rows(page, "caches");
+  seen.violationsThen = await violations(page);
   seen.faults = await page.locator("#faults li").allTextContents();
   seen.readyThen = await page.locator("#ready").textContent();
   await browser.close();
