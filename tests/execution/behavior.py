@@ -15,6 +15,7 @@ from enum import IntEnum
 from typing import Any
 from zlib import crc32
 
+import strawberry.dataloader
 from aiodataloader import DataLoader
 from graphql import GraphQLError, Undefined
 
@@ -58,6 +59,9 @@ class Run:
     - `cut`: when and how the request is cancelled (`Cut`).
     - `gone_on`: how many resolvers continued after the request was cancelled, in the same turn.
     - `mute`: the `__str__` of some errors raises.
+    - `shielded`: resolvers await what they share with others through `asyncio.shield`. graphql-core
+      cancels what it awaits beside an awaited error; without a shield, this would cancel the future
+      for all.
     """
 
     def __init__(
@@ -69,9 +73,11 @@ class Run:
         trouble: int | None = None,
         cut: Cut | None = None,
         mute: bool = False,
+        shielded: bool = False,
     ) -> None:
         self.world = world
         self.hang, self.rogue, self.mute = hang, rogue, mute
+        self.shielded = shielded
         self.cut, self.was_cut = cut, False
         self.finished = self.gone_on = 0
         self.gate: list[asyncio.Future[None]] = []
@@ -89,6 +95,8 @@ class Run:
         self.make: Callable[[Run, str, int], Any] = lambda *_: None
         self.sharing = False  # set while making values that several parents have
         self._loader: DataLoader[int, int] | None = None
+        self._plain: dict[str, Any] = {}  # loaders whose callers of one key share a future
+        self._tasks: dict[int, asyncio.Task[int]] = {}
         self.values: Any = None  # a loader of the values of bulk fields
 
     async def pause(self, of_request: bool) -> None:
@@ -133,17 +141,40 @@ class Run:
 
     @property
     def loader(self) -> "DataLoader[int, int]":
+        """A loader whose callers have a future each."""
         if self._loader is None:
-
-            async def load(keys: list[int]) -> list[int]:
-                self.batches.append(list(keys))
-                await asyncio.sleep(0)
-                return [key * 7 for key in keys]
-
-            # Without a cache: aiodataloader's callers of one key share a future, and cancelling one
-            # caller would cancel all of them.
-            self._loader = DataLoader(load, cache=False)
+            self._loader = DataLoader(self._load, cache=False)
         return self._loader
+
+    async def _load(self, keys: list[int]) -> list[int]:
+        self.batches.append(list(keys))
+        await asyncio.sleep(0)
+        return [key * 7 for key in keys]
+
+    async def _load_slowly(self, keys: list[int]) -> list[int]:
+        for _ in range(3 + 2 * (sum(keys) % 3)):
+            await asyncio.sleep(0)
+        return [key * 11 for key in keys]
+
+    def share(self, key: int) -> Awaitable[Any]:
+        """Returns an awaitable that the callers with the same key share: futures of plain loaders,
+        one or several, or a task."""
+        kind, key = ("strawberry", "aiodataloader", "tasks")[key % 3], key // 3 % 4
+        self.seen.add("shared tasks" if kind == "tasks" else f"plain loaders of {kind}")
+        if kind == "tasks":
+            if key not in self._tasks:
+                self._tasks[key] = asyncio.ensure_future(self._one(key))
+            shared: Any = self._tasks[key]
+        else:
+            loader = self._plain.get(kind)
+            if loader is None:
+                make: Any = strawberry.dataloader.DataLoader if kind == "strawberry" else DataLoader
+                loader = self._plain[kind] = make(self._load_slowly)
+            shared = loader.load_many([0, 1]) if key > 2 else loader.load(key)
+        return asyncio.shield(shared) if self.shielded else shared
+
+    async def _one(self, key: int) -> int:
+        return (await self._load_slowly([key]))[0]
 
 
 class GaveUp(Exception):
@@ -381,7 +412,7 @@ async def wait(run: Run, key: int, of_request: bool = True) -> int:
     total = 0
     for _ in range(rest % 4):
         rest //= 4
-        kind = rest % 12
+        kind = 12 if run.world.shares and rest % 3 else rest % 16
         if kind in (8, 9) or (kind < 5 and run.cut):
             await run.pause(of_request)
         elif kind < 5:
@@ -394,6 +425,9 @@ async def wait(run: Run, key: int, of_request: bool = True) -> int:
                 one = group.create_task(asyncio.sleep(0, 1))
                 two = group.create_task(asyncio.sleep(0, 2))
             total += one.result() + two.result()
+        elif kind > 11:
+            shared = await run.share(mix(key, b"shared"))
+            total += shared if isinstance(shared, int) else sum(shared)
         else:
             total += sum(await asyncio.gather(asyncio.sleep(0, 3), asyncio.sleep(0, 4)))
     return total

@@ -103,8 +103,8 @@ class Undecided(Difference):
 
 @dataclass(slots=True)
 class Ended:
-    """The end of a run: `how` is "answered", "cancelled", "timed out", or "raised ..." with the
-    error."""
+    """The end of a run: `how` is "answered", "cancelled", "timed out", "hangs", or "raised ..."
+    with the error."""
 
     how: str
     data: bytes | None
@@ -129,6 +129,7 @@ async def ended(plan: Any, run: Run, case: Case) -> Ended:
     task = asyncio.ensure_future(go())
     run.cancel = task.cancel
     await idle(task)
+    hangs = not task.done() and run.hung == run.unwound  # though no resolver waits forever
     if not task.done():
         if case.mode == "timed out":
             timeout.reschedule(asyncio.get_running_loop().time() - 1)
@@ -137,7 +138,7 @@ async def ended(plan: Any, run: Run, case: Case) -> Ended:
     try:
         outcome = await task
     except asyncio.CancelledError:
-        return Ended("cancelled", None, [], True, run)
+        return Ended("hangs" if hangs else "cancelled", None, [], True, run)
     except TimeoutError:
         return Ended("timed out", None, [], True, run)
     except Exception as error:
@@ -215,7 +216,11 @@ async def compare(place: Place, case: Case) -> set[str]:
     if case.mode == "rogue":
         # An error elsewhere may make a parent null, which cancels a resolver before it cancels its
         # own task. Such a case runs without self-cancellation.
-        free = await ended(place.reference.compile(case.document, name), place.run(trouble=0), case)
+        free = await ended(
+            place.reference.compile(case.document, name),
+            place.run(trouble=0, shielded=True),
+            case,
+        )
         await leftovers()
         if free.errors:
             case.mode = ""
@@ -225,23 +230,25 @@ async def compare(place: Place, case: Case) -> set[str]:
         "cut": case.cut,
     }
     reference = await ended(
-        place.reference.compile(case.document, name), place.run(**options), case
+        place.reference.compile(case.document, name), place.run(shielded=True, **options), case
     )
     left_by_reference = Counter(await leftovers())
     if reference.how.startswith("raised"):
         if any(said in reference.how for said in _NOT_ENCODED):
             return {"not to be encoded"}
         raise Difference(f"graphql-core itself {reference.how}")
+    itself = isinstance(place.engine, ReferenceEngine)
     with complaints() as found, attempts() as attempted:
         plan = place.engine.compile(case.document, name)
         if plan.fallback is not None:
             raise Difference(f"fell back: {plan.fallback}")
         fallbacks = getattr(place.engine, "fallbacks", None)
-        mine = await ended(plan, place.run(mute=fallbacks is not None, **options), case)
+        run = place.run(mute=fallbacks is not None, shielded=itself, **options)
+        mine = await ended(plan, run, case)
         # whether the engine gave the operation to graphql-core, which leaves resolvers waiting
         by_core = fallbacks != getattr(place.engine, "fallbacks", None)
         if by_core:
-            mine = await ended(plan, place.run(**options), case)
+            mine = await ended(plan, place.run(shielded=True, **options), case)
         left = await leftovers()
     # graphql-core's tasks of an earlier run don't count.
     if any(each.startswith("Executor.") for each in left):
@@ -257,7 +264,6 @@ async def compare(place: Place, case: Case) -> set[str]:
     if mine.how != reference.how:
         raise Difference(f"{mine.how}, but graphql-core {reference.how}")
     # graphql-core leaves tasks behind, too, and not the same tasks in each run.
-    itself = isinstance(place.engine, ReferenceEngine)
     if Counter(left) - left_by_reference and not itself:
         raise Difference(f"left behind: {left}, by graphql-core: {left_by_reference}")
     if mine.hanging and case.mode != "rogue" and not (left or by_core or itself):
@@ -295,10 +301,13 @@ async def _neglected(place: Place, case: Case, options: dict[str, Any]) -> list[
     """Run both executors again. Returns the engine's warnings if graphql-core's run has none."""
     both = []
     for engine in (place.reference, place.engine):
+        shielded = engine is place.reference
         gc.collect()
         with complaints() as found:
             await ended(
-                engine.compile(case.document, case.operation.name), place.run(**options), case
+                engine.compile(case.document, case.operation.name),
+                place.run(shielded=shielded, **options),
+                case,
             )
             await leftovers()
             gc.collect()
@@ -324,7 +333,7 @@ async def _same_errors(
         return seen
     if not reference.started:
         raise Difference(f"errors {sorted(got, key=repr)}, but graphql-core {list(wanted)}")
-    kept = place.run(**options)
+    kept = place.run(shielded=True, **options)
     kept.gives_up = True
     possible = await possible_errors(
         place.schema,

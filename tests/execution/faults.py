@@ -59,6 +59,13 @@ FAULTS = (
         "self._discard([])",
     ),
     Fault(
+        "a null cancels at once what is awaited below it",
+        "run/waiting.py",
+        "                self._unwanted.add(task)\n                task.sink.count_down()\n",
+        "                self._unwanted.add(task)\n                task.sink.count_down()\n"
+        "                task.cancel()\n",
+    ),
+    Fault(
         "an index in a path is one too high",
         "model/positions.py",
         "return at, at, None",

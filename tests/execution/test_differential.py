@@ -90,7 +90,7 @@ def test_graphql_core_agrees_with_itself_and_with_the_oracle() -> None:
         plan = place.reference.compile(case.document, case.operation.name)
         # In a task of its own: what it does to its context variables is no other run's business.
         outcome = await asyncio.ensure_future(
-            plan.run(context=place.run(), variables=case.variables)
+            plan.run(context=place.run(shielded=True), variables=case.variables)
         )
         if not outcome.started:
             return 0
@@ -99,7 +99,7 @@ def test_graphql_core_agrees_with_itself_and_with_the_oracle() -> None:
             case.document,
             case.operation.name,
             case.variables,
-            place.run(),
+            place.run(shielded=True),
             None,
         )
         assert not possible.complaint(outcome.errors)

@@ -84,12 +84,14 @@ class Abstract:
 @dataclass(slots=True)
 class World:
     """A schema and the behavior of its resolvers. `trouble` is the percentage of wrong values and
-    errors. `ambient` says whether resolvers use context variables."""
+    errors. `ambient` says whether resolvers use context variables, and `shares` whether most of
+    them await what other resolvers await, too."""
 
     seed: int
     decorated: bool
     trouble: int
     ambient: bool
+    shares: bool
     enums: dict[str, list[str]]
     scalars: dict[str, str]
     inputs: dict[str, list[Argument]]
@@ -143,7 +145,8 @@ class _Builder:
         self.decorated = draw.chance(50)
         self.straight = self.decorated and draw.chance(40)
         self.ambient = draw.chance(40)
-        self.trouble = draw.pick((0, 0, 3, 10, 30))
+        self.shares = draw.chance(25)
+        self.trouble = draw.pick((3, 10, 30) if self.shares else (0, 0, 3, 10, 30))
         self.enums = {f"Enum{n}": [f"V{v}" for v in range(2 + draw.below(3))] for n in range(1)}
         self.scalars = {f"Scalar{n}": draw.pick(SCALAR_KINDS) for n in range(1 + draw.below(2))}
         self.inputs: dict[str, list[Argument]] = {}
@@ -212,6 +215,7 @@ class _Builder:
             decorated=self.decorated,
             trouble=self.trouble,
             ambient=self.ambient,
+            shares=self.shares,
             enums=self.enums,
             scalars=self.scalars,
             inputs=self.inputs,

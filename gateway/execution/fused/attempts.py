@@ -181,7 +181,7 @@ class Attempt(FieldReceiver):
     def arrived(self, fetch: FieldFetch, values: Sequence[Any]) -> None:
         """Take the values of a field, which have arrived."""
         if self._over:
-            drop(values)
+            drop(values, self.run)
             return
         self.waits -= 1
         try:
@@ -195,7 +195,7 @@ class Attempt(FieldReceiver):
     ) -> None:
         """Take some of a field's awaited values, before its other values arrive."""
         if self._over:
-            drop(values)
+            drop(values, self.run)
             return
         try:
             fetch.output.take_part(self, values, indexes, total)

@@ -66,7 +66,7 @@ class PendingCalls(PendingColumn):
         if attempt is not None:
             self._run.run_in_context(self._resolver_context, self._give_to, attempt)
             if self._attempt is attempt or not self.values:  # taken, or the attempt is over
-                drop(self._take()[0])
+                drop(self._take()[0], self._run)
                 return
         PendingColumn.flush(self)
 

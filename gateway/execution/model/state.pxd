@@ -1,8 +1,8 @@
 cdef class State:
     cdef public bint cancelled, nulled, serial_chain, sliced
     cdef public dict resolved
-    cdef public list deferred_free, loads, unchecked
-    cdef public object resolver_context, context, next_field_context, loop, queue, root, variables
+    cdef public list deferred_free, dropped, loads, unchecked
+    cdef public object helpers, resolver_context, context, next_field_context, loop, queue, root, variables
     cdef public set waiting
     cdef public Py_ssize_t objects_made, objects_since_rest
 

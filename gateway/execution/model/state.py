@@ -7,7 +7,7 @@ class alone, which avoids a circle of imports, and lets compiled code read the f
 
 from __future__ import annotations
 
-from asyncio import AbstractEventLoop
+from asyncio import AbstractEventLoop, Task
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import Context
@@ -74,6 +74,8 @@ class State:
             "resolved",
             "serial_chain",
             "deferred_free",
+            "dropped",
+            "helpers",
             "loads",
         ),
         *(
@@ -109,6 +111,12 @@ class State:
     the round the run knows whether it can load the batches itself."""
     deferred_free: list[Sequence[Any]]
     """Slices of large lists. They are freed after the response, a few in each turn of the loop."""
+    dropped: list[Task[Any]]
+    """Tasks whose values are not needed: they are in values without a position in the response, or
+    a type was resolved without them. They are cancelled at the end of the request: resolvers of
+    other positions may await them."""
+    helpers: Any
+    """The `async_helpers` of the request's infos; None until the first info is made."""
     resolved: dict[Field, Any] | None
     """After an attempt of the fast path was given up: for each field, the values that its resolver
     gave, or the Pending column of these values. The plain path takes them, and calls no resolver a
@@ -182,8 +190,8 @@ class State:
         """End the request with a BaseException (not an Exception) that a resolver raised."""
         raise NotImplementedError
 
-    def unwanted_ended(self) -> None:
-        """Note that a cancelled task has ended."""
+    def unwanted_ended(self, task: Any) -> None:
+        """Note that a task whose value has no position in the response has ended."""
         raise NotImplementedError
 
     # -- requests to the run
@@ -271,5 +279,6 @@ class State:
         raise NotImplementedError
 
     def discard_unwanted(self, waiting: Sequence[Any]) -> None:
-        """Cancel the tasks and loads of these columns whose values have no position any more."""
+        """Stop waiting for the tasks and loads of these columns whose values have no position any
+        more."""
         raise NotImplementedError

@@ -54,8 +54,8 @@ class Run(Waiting):
         self._values, self._in_full, self._again = values, in_full, again
         self.loop = asyncio.get_running_loop()
         self.queue, self.waiting, self.loads, self.deferred_free = deque(), set(), [], []
-        self.unchecked = []
-        self.resolved = self.resolver_context = self.next_field_context = None
+        self.unchecked, self.dropped = [], []
+        self.resolved = self.resolver_context = self.next_field_context = self.helpers = None
         self.serial_chain = self.sliced = False
         self.objects_made = self.objects_since_rest = 0
         self._done = (0, 0)
@@ -95,8 +95,8 @@ class Run(Waiting):
                 if self.data is None:
                     break
                 self._done = (self._done[0] + 1, len(self.errors))
-            while self._unwanted_left:
-                await self._wait()
+            if self._unwanted or self.dropped:
+                await self.end_unwanted()
         except BaseException:
             await self._abandon()
             raise

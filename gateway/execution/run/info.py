@@ -7,16 +7,17 @@ info, which computes its path when the resolver reads it.
 
 from __future__ import annotations
 
+import asyncio
 import dis
-from asyncio import ensure_future
+from asyncio import Task, ensure_future
 from collections.abc import Callable, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from types import FunctionType
 from typing import Any
 
 from graphql import GraphQLResolveInfo
 from graphql.execution.values import VariableValues
-from graphql.pyutils import Path, gather_with_cancel, is_awaitable
+from graphql.pyutils import Path, is_awaitable
 from graphql.type import GraphQLResolveInfoHelpers
 
 from gateway.execution.model.positions import ItemPositions, Positions
@@ -64,17 +65,35 @@ def path_of(positions: Positions | None, i: int) -> Path | None:
     return path
 
 
-def track(values: Sequence[Any]) -> None:
+def _track(dropped: list[Task[Any]], values: Sequence[Any]) -> None:
+    """Let awaitables run on whose values are not needed, until the end of the request."""
     for value in values:
         if is_awaitable(value):
-            ensure_future(value).add_done_callback(observe)
+            task = ensure_future(value)
+            task.add_done_callback(observe)
+            dropped.append(task)
 
 
-def _gather(values: Sequence[Any]) -> Any:
-    return gather_with_cancel(*values)
+async def _gather(dropped: list[Task[Any]], values: Sequence[Any]) -> list[Any]:
+    """Like graphql-core's `gather_with_cancel`. When a value fails, the others run on until the end
+    of the request: other resolvers may await what they await (`run.waiting`)."""
+    tasks = [ensure_future(value) for value in values]
+    try:
+        return await asyncio.gather(*tasks)
+    except Exception:
+        _track(dropped, [task for task in tasks if not task.done()])
+        raise
 
 
-_HELPERS = GraphQLResolveInfoHelpers(gather=_gather, track=track)
+def _helpers(run: State) -> GraphQLResolveInfoHelpers:
+    """The helpers of a request's infos. They refer to a list of the run, not to the run: no
+    cycle."""
+    if run.helpers is None:
+        run.helpers = GraphQLResolveInfoHelpers(
+            gather=partial(_gather, run.dropped), track=partial(_track, run.dropped)
+        )
+    helpers: GraphQLResolveInfoHelpers = run.helpers
+    return helpers
 
 
 def field_position(positions: Positions, i: int) -> tuple[Positions, int]:
@@ -97,7 +116,7 @@ def make_info(
         LazyInfo,
         (
             *(*of_field, (positions, i), *of_schema, run.root, operation),
-            *(run.variable_values, run.context, is_awaitable, None, _HELPERS),
+            *(run.variable_values, run.context, is_awaitable, None, _helpers(run)),
         ),
     )
 

@@ -39,7 +39,7 @@ class ListCompleter(BaseCompleter):
                 lists.append(value)
                 which.append(i)
             elif is_async_iterable(value):
-                streams.append(_gathered(value, self.item))
+                streams.append(_gathered(value, self.item, run))
                 streamed.append(i)
             elif not is_iterable(value):
                 field = self.field
@@ -57,11 +57,11 @@ class ListCompleter(BaseCompleter):
                     iterator = iter(value)
                     items.extend(islice(iterator, SLICE))
                 except Exception as error:
-                    drop(items)
+                    drop(items, run)
                     run.fail(positions, i, error)
                 else:
                     if len(items) == SLICE:
-                        streams.append(_read_on(iterator, items))
+                        streams.append(_read_on(iterator, items, run))
                         streamed.append(i)
                         continue
                     lists.append(items)
@@ -105,7 +105,7 @@ class ListCompleter(BaseCompleter):
             run.complete_values(flat, items_at, item)
 
 
-async def _read_on(iterator: Iterator[Any], items: list[Any]) -> list[Any]:
+async def _read_on(iterator: Iterator[Any], items: list[Any], run: State) -> list[Any]:
     """Returns the items of a long iterable, of which `items` were read already. Rests between
     slices."""
     try:
@@ -115,12 +115,12 @@ async def _read_on(iterator: Iterator[Any], items: list[Any]) -> list[Any]:
             await asyncio.sleep(0)
             items.extend(islice(iterator, SLICE))
     except BaseException:
-        drop(items)
+        drop(items, run)
         raise
     return items
 
 
-async def _gathered(items: AsyncIterable[Any], completer: Completer) -> list[Any]:
+async def _gathered(items: AsyncIterable[Any], completer: Completer, run: State) -> list[Any]:
     """Returns the items of an async iterable, up to an item that makes the list null.
 
     Like graphql-core, it closes the iterator at such an item, and awaits no item before it has read
@@ -137,7 +137,7 @@ async def _gathered(items: AsyncIterable[Any], completer: Completer) -> list[Any
             if len(gathered) % SLICE == 0:
                 await asyncio.sleep(0)
     except BaseException as error:
-        drop(gathered)
+        drop(gathered, run)
         if isinstance(error, Exception):
             await _close(iterator)
         raise

@@ -148,4 +148,4 @@ class Starting(Response):
         finally:
             self.queue, self.resolved = queue, None
             for values in resolved.values():  # of objects that were replaced since then
-                drop(values)
+                drop(values, self)

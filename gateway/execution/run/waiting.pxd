@@ -9,8 +9,7 @@ from loaders.batches cimport Batch, Load
 cdef class Waiting(Starting):
     cdef list _arrivals
     cdef object _waiter
-    cdef set _cancelled_tasks
-    cdef Py_ssize_t _unwanted_left
+    cdef set _cancelled_tasks, _unwanted
     cdef double _since
 
     cpdef cancel_tasks(self)

@@ -1,11 +1,16 @@
-"""Waits for awaited values. Loads batches if nothing else can add a key, and cancels tasks and
-loads whose values have no position in the response."""
+"""Waits for awaited values. Loads batches if nothing else can add a key.
+
+A task whose value has no position in the response runs on beside the others, until the last value
+of the response has arrived. Cancelling it at once would also cancel the future that it awaits,
+which may be a loader's or a cache's: a resolver of another position may await the same future, or
+get it later.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from asyncio import CancelledError, Future
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from gateway.execution.model.state import Pending
@@ -13,7 +18,7 @@ from gateway.execution.run.large import forget
 from gateway.execution.run.pending import PendingBatch, PendingLoad
 from gateway.execution.run.starting import Starting
 from gateway.execution.tasks.dropped import drop
-from gateway.execution.tasks.resolver_task import ResolverTask
+from gateway.execution.tasks.resolver_task import ResolverTask, awaited_elsewhere
 from loaders.batches import Batch
 
 BUDGET = 0.004
@@ -23,19 +28,19 @@ BUDGET = 0.004
 class Waiting(Starting):
     """The part of a run that waits."""
 
-    __slots__ = ("_arrivals", "_cancelled_tasks", "_since", "_unwanted_left", "_waiter")
+    __slots__ = ("_arrivals", "_cancelled_tasks", "_since", "_unwanted", "_waiter")
 
     def __init__(self) -> None:
         Starting.__init__(self)
         self._arrivals: list[Any] = []
         """The pending columns whose values have arrived."""
-        self._unwanted_left = 0
-        """The number of cancelled tasks that have not ended yet."""
+        self._unwanted: set[ResolverTask] = set()
+        """The tasks that still run, although their value has no position in the response."""
         self._waiter: Future[None] | None = None
         """The future that the request's own task awaits while the run waits for values."""
         self.cancelled = False
         self._cancelled_tasks: set[ResolverTask] = set()
-        """The tasks that `cancel_tasks` cancelled."""
+        """The tasks that were cancelled with the request, or at its end."""
         self._since = 0.0
         """The time at which this turn of work began."""
 
@@ -64,7 +69,7 @@ class Waiting(Starting):
 
     def _only_batch(self) -> Batch | None:
         """The only batch that the request waits for, if it is not scheduled yet; else None."""
-        if len(self.loads) == 1 and not (self.waiting or self._unwanted_left):
+        if len(self.loads) == 1 and not (self.waiting or self._unwanted):
             only = self.loads[0]
             if isinstance(only, PendingLoad):
                 batch = only.load.only_missing()
@@ -87,7 +92,7 @@ class Waiting(Starting):
             others += column.left
         for load in loads:
             others -= not isinstance(load, PendingLoad)
-        if self._unwanted_left or others:
+        if self._unwanted or others:  # these may add keys
             for load in loads:
                 load.release()
             return []
@@ -146,15 +151,29 @@ class Waiting(Starting):
     def cancel_tasks(self) -> None:
         """Cancel all tasks that have not ended: the request was cancelled."""
         self.cancelled = True
-        tasks = [task for column in self.waiting for task in column.tasks]
-        for task in tasks:
-            if not (task.done_ or task.unwanted):
+        waiting = [task for column in self.waiting for task in column.tasks]
+        for task in {*waiting, *self._unwanted} - self._cancelled_tasks:
+            if not task.done_:
                 self._cancelled_tasks.add(task)
                 task.cancel()
 
     def _wake(self) -> None:
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
+
+    async def end_unwanted(self) -> None:
+        """Cancel the tasks whose values are not needed, and wait until they have ended: all values
+        of the response have arrived."""
+        self._cancelled_tasks |= self._unwanted
+        for task in list(self._unwanted):
+            task.stop()
+        while self._unwanted:
+            await self._wait()
+        dropped = [task for task in self.dropped if not awaited_elsewhere(task)]
+        for task in dropped:
+            task.cancel()
+        if dropped:
+            await asyncio.wait(dropped)
 
     async def _abandon(self) -> None:
         """Cancel all pending tasks and loads, and wait until they have ended."""
@@ -166,25 +185,27 @@ class Waiting(Starting):
             drop(waiting.values)
         tasks = [task for waiting in self.waiting for task in waiting.tasks]
         self._discard([task for task in tasks if not task.done_])
-        while self._unwanted_left:
+        for task in self._unwanted - self._cancelled_tasks:
+            task.cancel()
+        while self._unwanted:
             self._waiter = self.loop.create_future()
             try:
                 await self._waiter
             except CancelledError:
-                for task in tasks:
+                for task in list(self._unwanted):
                     task.cancel()
             finally:
                 self._waiter = None
+        for dropped in self.dropped:
+            dropped.cancel()
 
-    def _discard(self, tasks: list[ResolverTask]) -> None:
-        """Cancel tasks whose value has no position in the response."""
+    def _discard(self, tasks: Sequence[ResolverTask]) -> None:
+        """Stop waiting for tasks whose value has no position in the response."""
         for task in tasks:
             if not task.unwanted:
                 task.unwanted = True
-                self._unwanted_left += 1
+                self._unwanted.add(task)
                 task.sink.count_down()
-            if task not in self._cancelled_tasks:
-                task.cancel()
 
     def columns(self) -> list[Any]:
         return [*self.waiting, *(load for load in self.loads if isinstance(load, PendingLoad))]
@@ -209,7 +230,7 @@ class Waiting(Starting):
         self._discard(unwanted)
 
     async def check_started(self) -> None:
-        """Cancel the tasks and loads that were started below positions that a null had replaced
+        """Discard the tasks and loads that were started below positions that a null had replaced
         before. They are below a bulk field, whose values arrive together for all objects, or below
         an attempt that was given up."""
         started, self.unchecked = self.unchecked, []
@@ -223,9 +244,9 @@ class Waiting(Starting):
         self._arrivals.append(waiting)
         self._wake()
 
-    def unwanted_ended(self) -> None:
-        self._unwanted_left -= 1
-        if not self._unwanted_left:
+    def unwanted_ended(self, task: ResolverTask) -> None:
+        self._unwanted.discard(task)
+        if not self._unwanted:
             self._wake()
 
     def failed_with(self, error: BaseException) -> None:

@@ -12,21 +12,27 @@ from collections.abc import ValuesView
 from types import CoroutineType
 from typing import Any
 
+from gateway.execution.model.state import State
 
-def drop(value: Any) -> None:
+
+def drop(value: Any, run: State | None = None) -> None:
     """Close the coroutines and cancel the tasks in a resolver's value, also in nested lists.
 
-    A future that is not a task is not cancelled, because other callers may share it.
+    Resolvers of other positions may await the same task: `run` cancels it at the end of the
+    request. Without `run`, it is cancelled at once. A future that is not a task is not cancelled.
     """
     if type(value) is CoroutineType:
         value.close()
     elif isinstance(value, (list, tuple, deque, ValuesView)):
         for item in value:
-            drop(item)
+            drop(item, run)
     elif isinstance(value, Future):
         value.add_done_callback(observe)
         if isinstance(value, Task):
-            value.cancel()
+            if run is None:
+                value.cancel()
+            else:
+                run.dropped.append(value)
 
 
 def observe(future: Future[Any]) -> None:

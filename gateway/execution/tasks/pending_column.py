@@ -95,8 +95,8 @@ class PendingColumn(Column):
         """Take the value that a task returned, or the Exception that it raised."""
         if self._started:
             if task.unwanted:
-                drop(value)
-                self._run.unwanted_ended()
+                drop(value, self._run)
+                self._run.unwanted_ended(task)
                 return
             self.left -= 1
             if not (self.left and self.indexes):
@@ -118,7 +118,7 @@ class PendingColumn(Column):
     def ended(self, task: ResolverTask, error: BaseException) -> None:
         """Note that a task was cancelled, or raised a BaseException that is not an Exception."""
         if task.unwanted:
-            self._run.unwanted_ended()
+            self._run.unwanted_ended(task)
             return
         if self._started:
             self.count_down()
@@ -152,7 +152,7 @@ class PendingColumn(Column):
             arrived = range(len(values)) if numbers is None else numbers
             kept = [n for n, index in enumerate(arrived) if self.wanted(index)]
             if len(kept) < len(values):
-                drop([v for v, i in zip(values, arrived, strict=True) if not self.wanted(i)])
+                drop([v for v, i in zip(values, arrived, strict=True) if not self.wanted(i)], run)
                 numbers, values = [arrived[n] for n in kept], [values[n] for n in kept]
         if contexts is not None:
             arrived = range(len(values)) if numbers is None else numbers

@@ -15,7 +15,7 @@ import asyncio
 import contextvars
 import itertools
 import sys
-from asyncio import AbstractEventLoop, CancelledError, Future
+from asyncio import AbstractEventLoop, CancelledError, Future, Task
 from collections.abc import Callable, Coroutine, Generator
 from typing import Any, Protocol
 
@@ -126,7 +126,7 @@ class ResolverTask(SteppedTask):
 
     def _stopped(self, value: Any) -> None:
         if self._must_cancel:  # the coroutine cancelled its own task in its last step
-            drop(value)
+            drop(value, self.sink._run)
             self._raised(self._cancelled())
         else:
             self._finish(value, None)
@@ -175,13 +175,27 @@ class ResolverTask(SteppedTask):
             try:
                 value = future.result()
                 if self.unwanted or self.sink._run.cancelled:
-                    drop(value)
+                    drop(value, self.sink._run)
             except CancelledError as error:
                 self._must_cancel = False
                 return error
             except BaseException:
                 pass
         return self._cancelled()
+
+    def stop(self) -> None:
+        """Cancel the task, as `cancel` does, but leave the awaited future alone if another task
+        awaits it, too: the coroutine then gets the CancelledError, as if it awaited the future
+        through `asyncio.shield`."""
+        waits = self._fut_waiter
+        if waits is None or not awaited_elsewhere(waits):
+            self.cancel()
+            return
+        waits.remove_done_callback(self._wakeup)
+        self._fut_waiter = None
+        self._cancels += 1
+        self._must_cancel = True
+        self._loop.call_soon(self._wakeup, None, context=self._context)
 
     # -- asyncio.Task's interface
 
@@ -273,6 +287,18 @@ class ResolverTask(SteppedTask):
     def __repr__(self) -> str:
         state = "finished" if self.done_ else "pending"
         return f"<{type(self).__name__} {state} name={self.get_name()!r} coro={self._coro!r}>"
+
+
+def awaited_elsewhere(future: Any) -> bool:
+    """Whether a task awaits a future, other than resolvers whose values have no position."""
+    for callback, _ in getattr(future, "_callbacks", None) or ():
+        task = getattr(callback, "__self__", None)
+        if isinstance(task, ResolverTask):
+            if not task.unwanted:
+                return True
+        elif isinstance(task, Task):
+            return True
+    return False
 
 
 def _loop_of(future: Any) -> Any:
