@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.overdue import pytest_pyfunc_call
+from tests.scale import runs_all
 from tests.servers import caches, clusters, databases, empty_stack, stack
 from tests.serving import Serving, serving
 
@@ -18,6 +19,14 @@ __all__ = [
     "pytest_pyfunc_call",
     "stack",
 ]
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave what takes long to `make test-all`."""
+    if not runs_all():
+        left = [item for item in items if item.get_closest_marker("nightly")]
+        config.hook.pytest_deselected(items=left)
+        items[:] = [item for item in items if not item.get_closest_marker("nightly")]
 
 
 @pytest.fixture(scope="session")

@@ -1,10 +1,9 @@
-"""Thousands of generated cases, answered by the engine as by graphql-core.
+"""Generated cases, answered by the engine as by graphql-core.
 
 `python -m tests.execution.differential --cases 1000000` runs as many more as one likes.
 """
 
 import asyncio
-import os
 from random import Random
 from typing import Any
 
@@ -18,14 +17,15 @@ from tests.execution.comparing import Difference, compare, new_case, new_engine,
 from tests.execution.differential import FEATURES, Report, run, show
 from tests.execution.drawing import Draw, Seeded
 from tests.execution.reference import ReferenceEngine, identity, possible_errors
+from tests.scale import runs_all, scaled, seed
 
-CASES = int(os.environ.get("PINWAY_TEST_CASES", "8000"))
+CASES = scaled(500, 2000)
 _reports: list[Report] = []
 
 
 @pytest.mark.parametrize("part", range(3))
 def test_the_engine_answers_as_graphql_core_does(part: int) -> None:
-    report = run(CASES // 4, f"fixed-{part}")
+    report = run(CASES, seed(f"fixed-{part}"))
     assert not report.failures, str(report.failures[0])
     assert not report.undecided, str(report.undecided[0])
     _reports.append(report)
@@ -41,7 +41,7 @@ def test_slices_of_one_value_give_the_same_response(
     for module in (large, lists, starting, execution):
         monkeypatch.setattr(module, "SLICE", 1)
     monkeypatch.setattr(waiting, "BUDGET", budget)
-    report = run(1_000, f"slices-{budget}", most=1)
+    report = run(CASES // 2, seed(f"slices-{budget}"), most=1)
     assert not report.failures, str(report.failures[0])
 
 
@@ -56,9 +56,10 @@ def test_each_class_of_features_is_a_hundredth_of_the_cases() -> None:
 
 
 @settings(
-    max_examples=40,
+    max_examples=scaled(10, 40),
     deadline=None,
-    derandomize=True,
+    derandomize=not runs_all(),
+    print_blob=True,
     suppress_health_check=list(HealthCheck),
 )
 @given(source=st.randoms(use_true_random=False))
@@ -82,7 +83,7 @@ def test_generated_operations_are_valid() -> None:
 
 
 def test_graphql_core_agrees_with_itself_and_with_the_oracle() -> None:
-    report = run(600, "itself", engine=ReferenceEngine)
+    report = run(CASES // 4, seed("itself"), engine=ReferenceEngine)
     assert not report.failures, str(report.failures[0])
     checked = 0
 

@@ -20,11 +20,12 @@ from tests.embedded import embedded_config, embedded_stores
 from tests.importing.conftest import forget
 from tests.importing.files import give
 from tests.importing.worlds import canonical_set, large
+from tests.scale import scaled, seed
 
 pytestmark = pytest.mark.anyio
 
 ROOT = Path(__file__).parents[2]
-KILLS = 7
+KILLS = scaled(3, 7)
 
 
 async def test_an_import_killed_at_random_seams_ends_as_if_it_had_never_been(
@@ -38,7 +39,7 @@ async def test_an_import_killed_at_random_seams_ends_as_if_it_had_never_been(
     seams = min([int(await run(whole, path, 0)) for _ in range(2)])
     assert seams > 100
     config = await made(valkey, tmp_path / "killed")
-    for last in sorted(random.Random(5).sample(range(1, seams + 1), KILLS)):
+    for last in sorted(random.Random(seed("killed")).sample(range(1, seams + 1), KILLS)):
         await run(config, path, last)
     await run(config, path, 0)
     assert [entry.name for entry in os.scandir(tmp_path) if entry.is_file()] == ["world.jsonl"]

@@ -8,12 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.packaging.attempts import attempt
-from tests.packaging.builds import ROOT, environment, sdist, wheel
-
-
-@pytest.fixture(scope="module")
-def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return sdist(tmp_path_factory.mktemp("sdist"))
+from tests.packaging.builds import ROOT, environment
 
 
 def test_the_source_distribution_holds_what_a_build_reads(source: Path) -> None:
@@ -29,17 +24,25 @@ def test_the_source_distribution_holds_what_a_build_reads(source: Path) -> None:
     assert not {name for name in held if name.endswith(".so")}
 
 
-@pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "plain"])
-def test_a_wheel_runs_in_an_empty_directory(source: Path, tmp_path: Path, compiled: bool) -> None:
-    made = wheel(source, tmp_path, compiled=compiled)
-    assert ("py3-none-any" in made.name) is not compiled
+@pytest.mark.parametrize("kind", ["compiled", pytest.param("plain", marks=pytest.mark.nightly)])
+def test_a_wheel_runs_in_an_empty_directory(
+    request: pytest.FixtureRequest, tmp_path: Path, kind: str
+) -> None:
+    python = environment(tmp_path / "environment", request.getfixturevalue(kind))
+    attempt(python, tmp_path, compiled=kind == "compiled")
+
+
+@pytest.mark.parametrize("kind", ["compiled", "plain"])
+def test_a_wheel_holds_what_runs_and_nothing_else(
+    request: pytest.FixtureRequest, kind: str
+) -> None:
+    made: Path = request.getfixturevalue(kind)
+    assert ("py3-none-any" in made.name) is (kind == "plain")
     with zipfile.ZipFile(made) as archive:
         held = archive.namelist()
     assert not [name for name in held if re.match(r"(tests|bench|build)/", name)]
     for folder in ("gateway/static", "deploy/hbase"):
         assert files(folder) <= set(held)
-    python = environment(tmp_path / "environment", made)
-    attempt(python, tmp_path, compiled=compiled)
 
 
 def files(folder: str) -> set[str]:

@@ -1,4 +1,5 @@
-"""The wheels run Pinway in an empty directory on every supported Python beside the suite's own.
+"""The wheels run Pinway in an empty directory on every supported Python beside the suite's own:
+`make test-all`.
 
 A Python that this machine lacks comes from Maven (pythons.py). Where it can't be had, its tests
 fail and say so. `make pythons` runs the unit tests and the executor's tests on these Pythons.
@@ -10,19 +11,8 @@ import pytest
 
 import bootstrap
 from tests.packaging.attempts import attempt
-from tests.packaging.builds import install, locked_environment, sdist, wheel
+from tests.packaging.builds import install, locked_environment, wheel
 from tests.packaging.pythons import IN_MAVEN, OTHERS, interpreter
-
-
-@pytest.fixture(scope="module")
-def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return sdist(tmp_path_factory.mktemp("sdist"))
-
-
-@pytest.fixture(scope="module")
-def plain(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel for machines without a C compiler: one for all Pythons."""
-    return wheel(source, tmp_path_factory.mktemp("plain"), compiled=False)
 
 
 @pytest.fixture(scope="module", params=OTHERS)
@@ -36,11 +26,13 @@ def test_the_pythons_are_those_that_a_checkout_takes() -> None:
     assert list(IN_MAVEN) == [f"3.{minor}" for minor in minors]
 
 
+@pytest.mark.nightly
 def test_the_wheel_without_compiled_code_runs(python: Path, plain: Path, tmp_path: Path) -> None:
     install(plain, python)
     attempt(python, tmp_path, compiled=False)
 
 
+@pytest.mark.nightly
 def test_a_wheel_that_the_python_compiled_runs(python: Path, source: Path, tmp_path: Path) -> None:
     (tmp_path / "wheel").mkdir()
     install(wheel(source, tmp_path / "wheel", compiled=True, python=python), python)
