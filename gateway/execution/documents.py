@@ -251,7 +251,7 @@ class Documents:
         read = self._reader.read(text, pause)
         document = Document(self._engine, read.ast, read.errors, read.fields, read.selections)
         if read.ast is not None:
-            document.bytes += read.nodes * BYTES_A_NODE + 2 * len(text)
+            document.bytes += read.nodes * BYTES_A_NODE + 2 * len(text) + read.lines
             if len(read.selections) == 1:
                 document.operation(None)
         return document

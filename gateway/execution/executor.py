@@ -1,7 +1,6 @@
 """Runs one operation, from its text to the body of its response: cost, deadline, errors as clients
 see them."""
 
-import asyncio
 from math import ceil
 from typing import Any
 
@@ -11,10 +10,9 @@ from datasources.staleness import Collecting
 from gateway.cost.clients import Client
 from gateway.cost.refusals import Refusals, too_dear, too_large, too_often
 from gateway.execution.documents import Documents, PreparedOperation, Stats
-from gateway.execution.encode import dumps, encode
+from gateway.execution.encode import dumps
 from gateway.execution.hiding import hide
-from gateway.execution.run.large import slices, sweep
-from gateway.execution.showing import FEW, shown, shown_in_slices
+from gateway.execution.showing import shown, shown_with
 from gateway.execution.stale import told_stale
 from gateway.execution.tasks.deadlines import Deadlines
 from resolvers.context import Context
@@ -56,6 +54,11 @@ class Result:
     def extend(self, entries: bytes) -> None:
         """Add the entries of `entries`, a JSON object, to the response's extensions."""
         self.extensions = self.extensions[:-1] + b"," + entries[1:] if self.extensions else entries
+
+    @property
+    def size(self) -> int:
+        """The bytes of the data and the errors."""
+        return sum(map(len, self.data or ())) + sum(map(len, self.errors))
 
     @property
     def started(self) -> bool:
@@ -176,16 +179,16 @@ class Executor:
                     hide(self.documents.hiding, errors, query, variables)
                 if (fault := context.fault) is not None:
                     errors.append(GraphQLError(str(fault), original_error=fault))
-                size = sum(map(len, outcome.parts or ())) if self._max_bytes else 0
+                if not errors:
+                    result = Result(outcome.parts, [])
+                elif outcome.left_out:
+                    result = _with(outcome.parts, await shown_with(errors, outcome.left_out))
+                else:
+                    result = _failed(outcome.parts, *errors)
+                size = result.size if self._max_bytes else 0
                 if size > self._max_bytes:
                     self.refusals.bytes += 1
                     result = _failed([b"null"], too_large(size, self._max_bytes))
-                elif len(errors) > FEW:
-                    result = await _failed_in_slices(outcome.parts, errors)
-                else:
-                    result = (
-                        _failed(outcome.parts, *errors) if errors else Result(outcome.parts, [])
-                    )
         if stale:
             result.extend(told_stale(stale))
         return result
@@ -215,26 +218,14 @@ def _costing(operation: PreparedOperation, cost: int, result: Result) -> Result:
 
 
 def _failed(data: list[bytes] | None, *errors: GraphQLError) -> Result:
-    """The result with a few errors."""
-    formatted = shown(*errors)
+    """The result with errors."""
+    return _with(data, shown(*errors))
+
+
+def _with(data: list[bytes] | None, formatted: list[dict[str, Any]]) -> Result:
     result = Result(data, [dumps(formatted, repr)])
-    result.codes = _codes(formatted)
+    result.codes = [str(error["extensions"]["code"]) for error in formatted]
     return result
-
-
-async def _failed_in_slices(data: list[bytes] | None, errors: list[GraphQLError]) -> Result:
-    """The result with many errors, which are encoded and freed in slices, with rests of the event
-    loop in between."""
-    loop = asyncio.get_running_loop()
-    formatted = await shown_in_slices(errors)
-    result = Result(data, await encode(formatted))
-    result.codes = _codes(formatted)
-    sweep(loop, slices(errors) + slices(formatted))
-    return result
-
-
-def _codes(formatted: list[dict[str, Any]]) -> list[str]:
-    return [str(error["extensions"]["code"]) for error in formatted]
 
 
 def refused(*errors: GraphQLError, by_post_only: bool = False) -> Result:

@@ -48,6 +48,8 @@ from graphql.validation.validation_context import (
 from gateway.execution.hiding import Hiding, Sent
 from gateway.execution.limits import Limits, measured
 from gateway.execution.merging import FieldsMerge
+from gateway.execution.model.lines import LOCATIONS, Text
+from gateway.execution.showing import cut
 
 NewRule = Callable[[ValidationContext], ASTValidationRule]
 """Makes a validation rule for one document."""
@@ -57,8 +59,6 @@ RULES = tuple(
 ERRORS = 5
 """The maximum number of errors of a refused document. Some errors print a whole argument, which
 takes long."""
-MESSAGE = 500
-"""The maximum length of an error's message, in characters. Some messages repeat the document."""
 _NO_TOKEN = Token(TokenKind.SOF, 0, 0, 0, 0)
 
 
@@ -75,6 +75,8 @@ class Read:
     """The names of all selected fields."""
     nodes: int = 0
     """The number of nodes of the tree."""
+    lines: int = 0
+    """The size of the table of lines, in bytes."""
 
 
 class _Tokens(Lexer):
@@ -125,18 +127,19 @@ class Reader:
 
     def read(self, text: str, pause: Callable[[], None] | None = None) -> Read:
         """Read a text, in a thread with `pause`."""
-        lexer = _Tokens(Source(text), pause) if pause else Lexer(Source(text))
+        source = Text(text)
+        lexer = _Tokens(source, pause) if pause else Lexer(source)
         rules: Sequence[NewRule] = (*RULES, partial(_Pausing, pause=pause)) if pause else RULES
         try:
-            return self._read(text, lexer, rules)
+            return self._read(source, lexer, rules)
         finally:
             _unlink(lexer.token)
 
-    def _read(self, text: str, lexer: Lexer, rules: Sequence[NewRule]) -> Read:
-        limits = self._limits
+    def _read(self, source: Text, lexer: Lexer, rules: Sequence[NewRule]) -> Read:
+        text, limits = source.body, self._limits
         try:
             parser = Parser(
-                lexer.source,
+                source,
                 lexer=lexer,
                 max_lexical_tokens=limits.tokens,
                 max_comments=limits.tokens,
@@ -145,12 +148,13 @@ class Reader:
             ast = _parsed(parser)
         except GraphQLSyntaxError as error:
             return self._refused(text, [error], "GRAPHQL_PARSE_FAILED")
+        lines = source.index()
         counts = measured(ast)
         errors = counts.errors(limits) or self._validated(ast, rules)
         if errors:
             return self._refused(text, errors, "GRAPHQL_VALIDATION_FAILED")
         fields, nodes = _without_tokens(ast)
-        return Read(ast, [], counts.selections, fields, nodes)
+        return Read(ast, [], counts.selections, fields, nodes, lines)
 
     def _validated(self, ast: DocumentNode, rules: Sequence[NewRule]) -> list[GraphQLError]:
         """Returns the errors of graphql-core's `validate`, without the reference cycles that
@@ -194,10 +198,9 @@ class Reader:
         message = error.message
         if self.hiding is not None:
             message = self.hiding.hidden(message, sent)
-        if len(message) > MESSAGE:
-            message = message[:MESSAGE] + "..."
-        shown = GraphQLError(message, extensions={**(error.extensions or {}), "code": code})
-        shown.locations = error.locations
+        extensions = {**(error.extensions or {}), "code": code}
+        shown = GraphQLError(cut(message), extensions=extensions)
+        shown.locations = error.locations and error.locations[:LOCATIONS]
         return shown
 
 

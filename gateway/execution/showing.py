@@ -19,8 +19,11 @@ _STORE_MESSAGES = {
 }
 
 
-FEW = 256
-"""The maximum number of errors that are formatted at a time."""
+MESSAGE = 500
+"""The maximum length of an error's message, in characters. Some messages repeat names or values of
+the document, in each error."""
+AT_ONCE = 256
+"""The maximum number of exceptions that are counted between two rests of the event loop."""
 
 
 def shown(*errors: GraphQLError) -> list[dict[str, Any]]:
@@ -32,30 +35,38 @@ def shown(*errors: GraphQLError) -> list[dict[str, Any]]:
     """
     causes: Causes = {}
     _count(causes, errors)
+    return _shown_and_logged(causes, errors)
+
+
+async def shown_with(
+    errors: Sequence[GraphQLError], left_out: Sequence[Exception]
+) -> list[dict[str, Any]]:
+    """Like `shown`. The exceptions that are left out of the response are logged, too. They may be
+    tens of thousands, so the event loop rests in between."""
+    causes: Causes = {}
+    _count(causes, errors)
+    for start in range(0, len(left_out), AT_ONCE):
+        _count(causes, left_out[start : start + AT_ONCE])
+        await asyncio.sleep(0)
+    return _shown_and_logged(causes, errors)
+
+
+def cut(message: str) -> str:
+    """Returns the message with `MESSAGE` characters at most."""
+    return message if len(message) <= MESSAGE else message[:MESSAGE] + "..."
+
+
+Causes: TypeAlias = dict[tuple[type[Exception], object], tuple[Exception, int]]
+"""For each cause: its first error, and the number of its errors."""
+
+
+def _shown_and_logged(causes: Causes, errors: Iterable[GraphQLError]) -> list[dict[str, Any]]:
     for first, count in causes.values():
         _log(first, count)
     return [_shown(error) for error in errors]
 
 
-async def shown_in_slices(errors: Sequence[GraphQLError]) -> list[dict[str, Any]]:
-    """Like `shown`, for thousands of errors, with rests of the event loop in between."""
-    causes: Causes = {}
-    found: list[dict[str, Any]] = []
-    for start in range(0, len(errors), FEW):
-        some = errors[start : start + FEW]
-        _count(causes, some)
-        found += map(_shown, some)
-        await asyncio.sleep(0)
-    for first, count in causes.values():
-        _log(first, count)
-    return found
-
-
-Causes: TypeAlias = dict[tuple[type[Exception], object], tuple[GraphQLError, int]]
-"""For each cause: its first error, and the number of its errors."""
-
-
-def _count(causes: Causes, errors: Iterable[GraphQLError]) -> None:
+def _count(causes: Causes, errors: Iterable[Exception]) -> None:
     for error in errors:
         if cause := _cause_to_log(error):
             key = type(cause), _origin(cause)
@@ -74,16 +85,19 @@ def _origin(cause: Exception) -> object:
     return trace.tb_frame.f_code, trace.tb_lasti
 
 
-def _cause_to_log(error: GraphQLError) -> Exception | None:
+def _cause_to_log(error: Exception) -> Exception | None:
     """The exception behind an error, unless the request caused it."""
-    cause = error.original_error
+    cause = error.original_error if isinstance(error, GraphQLError) else error
     return None if isinstance(cause, RequestError | GraphQLError) else cause
 
 
-def _log(first: GraphQLError, count: int) -> None:
-    cause = first.original_error
-    path = "/".join(map(str, first.path or ()))
-    where = path if count == 1 else f"{path} and {count - 1} more"
+def _log(first: Exception, count: int) -> None:
+    cause: Exception | None = first
+    where = "left out of the response"
+    if isinstance(first, GraphQLError):
+        cause, where = first.original_error, "/".join(map(str, first.path or ()))
+    if count > 1:
+        where += f" and {count - 1} more"
     if isinstance(cause, PinwayError):
         log.warning("%s (at response path %s)", cause, where)
     else:
@@ -93,6 +107,7 @@ def _log(first: GraphQLError, count: int) -> None:
 def _shown(error: GraphQLError) -> dict[str, Any]:
     cause = error.original_error
     formatted = error.formatted
+    formatted["message"] = cut(formatted["message"])
     extensions = dict(formatted.get("extensions") or {})
     if isinstance(cause, RequestError):
         extensions["code"] = cause.code

@@ -37,10 +37,11 @@ MODES = ("cancelled", "timed out", "rogue", "cut", "cut")
 NewEngine = Callable[[GraphQLSchema], Any]
 
 
-def new_engine(schema: GraphQLSchema) -> Any:
+def new_engine(schema: GraphQLSchema, most_errors: int = 10**9) -> Any:
+    """The engine, which reports all errors as graphql-core does, unless `most_errors` are given."""
     from gateway.execution.compile.engine import Engine
 
-    return Engine(schema)
+    return Engine(schema, most_errors=most_errors)
 
 
 @dataclass(slots=True)

@@ -15,7 +15,8 @@ from bench.abuse.documents import SHAPES
 from gateway.collector import short_passes
 from gateway.execution import new_executor
 from gateway.execution.executor import Executor
-from gateway.execution.reading import ERRORS, MESSAGE, Read
+from gateway.execution.reading import ERRORS, Read
+from gateway.execution.showing import MESSAGE
 from gateway.settings import Settings
 
 pytestmark = pytest.mark.anyio

@@ -8,6 +8,7 @@ from gateway.cost.estimate import Estimate, Rules, estimate_of
 from gateway.execution.aside import Aside
 from gateway.execution.compile.plan import Outcome, Plan, free_of_charge
 from gateway.execution.compile.variant import Charge
+from gateway.execution.run.errors import MOST_ERRORS
 
 
 class Engine:
@@ -16,7 +17,9 @@ class Engine:
     Raises ValueError for a strawberry schema with schema extensions.
     """
 
-    def __init__(self, schema: GraphQLSchema) -> None:
+    def __init__(self, schema: GraphQLSchema, *, most_errors: int = MOST_ERRORS) -> None:
+        """`most_errors` is the maximum number of errors of a response; one more tells how many are
+        left out."""
         assert_valid_schema(schema)
         extensions = getattr(getattr(schema, "_strawberry_schema", None), "extensions", ())
         if extensions:
@@ -25,7 +28,7 @@ class Engine:
                 f"strawberry.Schema(extensions=[{names}]): this executor runs no schema extensions"
                 " and would silently ignore them. Use field extensions"
             )
-        self._schema = schema
+        self._schema, self._most_errors = schema, most_errors
         self._rules = Rules(schema)
         self.aside = Aside()
         """The thread for long work, such as compiling a large operation."""
@@ -55,6 +58,7 @@ class Engine:
             fell_back=self._fell_back,
             selections=selections,
             charge=charge,
+            most_errors=self._most_errors,
         )
 
     def _fell_back(self) -> None:

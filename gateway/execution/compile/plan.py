@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from asyncio import CancelledError
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -23,6 +23,8 @@ from gateway.execution.compile.variables import Variables
 from gateway.execution.compile.variant import Charge, Variant
 from gateway.execution.encode import SMALL, dumps, encode
 from gateway.execution.model.operation import NotCompiled, Operation
+from gateway.execution.run.errors import MOST_ERRORS
+from gateway.execution.run.errors import left_out as told_left_out
 from gateway.execution.run.execution import Again, Run
 from gateway.execution.run.large import SLICES_AT_ONCE, slices, sweep
 from gateway.execution.tasks.deadlines import Deadline
@@ -47,15 +49,23 @@ class Outcome:
     """The outcome of a request.
 
     `parts` are the JSON of the data, in several parts if it is large. If `started` is False, the
-    operation did not run (for example, because of its variables), and `parts` is None.
+    operation did not run (for example, because of its variables), and `parts` is None. `left_out`
+    are the exceptions for which the errors have no error of their own: the last error counts them.
     """
 
-    __slots__ = ("errors", "parts", "started")
+    __slots__ = ("errors", "left_out", "parts", "started")
 
     def __init__(
-        self, parts: list[bytes] | None, errors: list[GraphQLError], started: bool = True
+        self,
+        parts: list[bytes] | None,
+        errors: list[GraphQLError],
+        started: bool = True,
+        left_out: Sequence[Exception] = (),
     ) -> None:
+        if left_out:
+            errors.append(told_left_out(len(left_out)))
         self.parts, self.errors, self.started = parts, errors, started
+        self.left_out = left_out
 
     @property
     def data(self) -> bytes | None:
@@ -79,12 +89,13 @@ class Plan:
         fell_back: FellBack,
         selections: int = 0,
         charge: Charge = free_of_charge,
+        most_errors: int = MOST_ERRORS,
     ) -> None:
         """`aside` is the thread for long work. `fell_back` is called whenever graphql-core runs a
         request. For the other parameters see `Engine.compile`."""
         self._schema, self._document, self._name = schema, document, name
         self._aside, self._fell_back = aside, fell_back
-        self.selections, self.charge = selections, charge
+        self.selections, self.charge, self._most_errors = selections, charge, most_errors
         charge(BYTES_A_PLAN)
         self.fallback: str | None = None
         """The reason why graphql-core runs the operation; None if this executor does."""
@@ -136,8 +147,13 @@ class Plan:
                 await variant.prepare(self._aside)
             except Overloaded as overloaded:
                 return Outcome(None, [overloaded.error()], started=False)
+        try:
+            steps = variant.steps
+        except GraphQLError as error:  # a root field's @skip or @include has no value
+            return Outcome(None, [error.with_traceback(None)], started=False)
         in_full = partial(self.variables.in_full, inputs)
-        run = Run(variant.steps, context, root, coerced, values, in_full, again)
+        run = Run(steps, context, root, coerced, values, in_full, again)
+        run.most_errors = self._most_errors
         try:
             try:
                 await run.execute()
@@ -150,19 +166,20 @@ class Plan:
         finally:
             if len(run.deferred_free) > SLICES_AT_ONCE:
                 run.data = None
-                run.deferred_free[:0] = slices(run.errors)  # the caller still uses them for a while
+                run.deferred_free[:0] = slices(run.left_out)  # the caller still uses them
                 sweep(run.loop, run.deferred_free)
-        return Outcome(parts, run.errors)
+        return Outcome(parts, run.errors, left_out=run.left_out)
 
     def _variant(self, variables: Mapping[str, Any]) -> Variant | None:
-        """The variant for these values of @skip and @include; None if a value is not a boolean."""
+        """The variant for these values of @skip and @include; None if a value is neither a boolean
+        nor null."""
         names = self._conditions
         key = tuple([variables.get(name, _MISSING) for name in names]) if names else ()
         variant = self._variants.get(key)
         return self._new_variant(key) if variant is None else variant
 
     def _new_variant(self, key: tuple[Any, ...]) -> Variant | None:
-        if any(type(value) is not bool for value in key):
+        if any(not (type(value) is bool or value is None) for value in key):
             return None
         flags = dict(zip(self._conditions, key, strict=True))
         variant = Variant(self.operation, flags, self.selections, self._charged)
@@ -204,9 +221,12 @@ class Plan:
             result = await result
         assert isinstance(result, ExecutionResult)
         errors = result.errors or []
+        left_out = errors[self._most_errors :]
+        del errors[self._most_errors :]
         # For wrong variables, graphql-core returns no data, and errors without a path.
         started = result.data is not None or any(error.path for error in errors)
-        return Outcome([dumps(result.data)] if started else None, errors, started)
+        causes = [error.original_error or error for error in left_out]
+        return Outcome([dumps(result.data)] if started else None, errors, started, causes)
 
 
 def _in_one_part(run: Run) -> list[bytes] | None:

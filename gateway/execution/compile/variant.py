@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any, TypeAlias
 
-from graphql import GraphQLObjectType
+from graphql import GraphQLError, GraphQLObjectType
 from graphql.execution.collect_fields import FieldDetails
 
 from gateway.execution.aside import Aside
@@ -39,10 +39,11 @@ class Variant:
     `model.selection.Compiler`."""
 
     def __init__(
-        self, operation: Operation, flags: dict[str, bool], size: int, charge: Charge
+        self, operation: Operation, flags: dict[str, bool | None], size: int, charge: Charge
     ) -> None:
-        """`flags` are the values of the variables in @skip and @include. `size` is the approximate
-        number of the operation's selections. For `charge` see `Engine.compile`."""
+        """`flags` are the values of the variables in @skip and @include; null for a variable with a
+        default for which the client sent null. `size` is the approximate number of the operation's
+        selections. For `charge` see `Engine.compile`."""
         self.operation, self._flags, self._size, self._charge = operation, flags, size, charge
         self.shares = self.unprepared = size > LARGE
         """`shares`: whether response paths share equal selections. `unprepared`: whether the
@@ -56,16 +57,27 @@ class Variant:
     def select(self, type_: GraphQLObjectType, details: list[FieldDetails]) -> Selection:
         """The selection below a field, for objects of one type."""
         if not self.shares:
-            return self._new(type_, self.operation.sub_fields(self._flags, type_, details))
+            return self._below(type_, details)
         key = (type_, *[id(one.node) for one in details])
         found = self._shared.get(key)
         if found is None:
-            fields = self.operation.sub_fields(self._flags, type_, details)
-            found = self._shared[key] = self._new(type_, fields)
+            found = self._shared[key] = self._below(type_, details)
         return found
 
-    def _new(self, type_: GraphQLObjectType, fields: dict[str, list[FieldDetails]]) -> Selection:
-        selection = Selection(self, type_, fields)
+    def _below(self, type_: GraphQLObjectType, details: list[FieldDetails]) -> Selection:
+        try:
+            fields = self.operation.sub_fields(self._flags, type_, details)
+        except GraphQLError as error:  # of @skip or @include
+            return self._new(type_, {}, error.with_traceback(None))
+        return self._new(type_, fields)
+
+    def _new(
+        self,
+        type_: GraphQLObjectType,
+        fields: dict[str, list[FieldDetails]],
+        failure: GraphQLError | None = None,
+    ) -> Selection:
+        selection = Selection(self, type_, fields, failure)
         self._made.append(selection)
         self._bytes += (len(selection.fields) + 1) * BYTES_A_FIELD
         if self._preparing is None:
@@ -91,7 +103,8 @@ class Variant:
     @cached_property
     def steps(self) -> list[Selection]:
         """The root selections, which are executed one after the other: one selection for each root
-        field of a mutation, one for a whole query."""
+        field of a mutation, one for a whole query. Raises GraphQLError if the @skip or @include of
+        a root field has no value."""
         operation = self.operation
         fields = operation.root_fields(self._flags)
         if not operation.serial:
@@ -113,7 +126,10 @@ class Variant:
         self._charge_taken()
 
     def _prepare(self, pause: Callable[[], None] | None = None) -> None:
-        left = list(self.steps)
+        try:
+            left = list(self.steps)
+        except GraphQLError:
+            return  # each request raises it again
         seen = set(left)
         most = 4 * self._size  # below an interface, each possible type has its own selection
         while left and len(self._made) < most:
@@ -139,6 +155,8 @@ class Variant:
 
 def compile_parts(selection: Selection) -> Iterator[Selection]:
     """Compile the parts of a selection. Yields the selections directly below it."""
+    if selection.failure is not None:
+        return
     for field in selection.fields:
         completer = field.completer
         assert field.source is not None

@@ -58,6 +58,8 @@ class _ObjectNodes:
     def node(self, selection: Selection) -> ObjectNode:
         if selection in self._selections:
             raise FastPathMiss  # a field would occur twice, but State.resolved has one entry for it
+        if selection.failure is not None:
+            raise FastPathMiss
         self._selections.add(selection)
         node = ObjectNode(selection, self._number())
         self.made.append(node)

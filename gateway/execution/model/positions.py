@@ -203,9 +203,33 @@ def some(positions: Positions, indexes: Sequence[int]) -> SomePositions:
     return SomePositions(positions, indexes)
 
 
-def order(failure: tuple[Positions, int, Exception]) -> list[int]:
-    """The sort key that sorts failures in response order."""
-    return ranks(failure[0], failure[1])
+class Order:
+    """The sort keys that sort failures in response order: the ranks (`ranks`) of each position.
+    Thousands of fields may fail below one object, so the ranks of an object are found once."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[int, int], tuple[int, ...]] = {}
+        """The ranks of the objects above failures, by the id of their positions and the number."""
+
+    def __call__(self, failure: tuple[Positions, int, Exception]) -> tuple[int, ...]:
+        base, i = failure[0].base(failure[1])
+        return (*self._above(*base.above(i)), base.step(i)[1])
+
+    def _above(self, positions: Positions | None, i: int) -> tuple[int, ...]:
+        steps: list[tuple[tuple[int, int], int]] = []
+        found: tuple[int, ...] = ()
+        while positions is not None:
+            base, i = positions.base(i)
+            key = id(base), i
+            known = self._known.get(key)
+            if known is not None:
+                found = known
+                break
+            steps.append((key, base.step(i)[1]))
+            positions, i = base.above(i)
+        for key, rank in reversed(steps):
+            found = self._known[key] = (*found, rank)
+        return found
 
 
 def ranks(positions: Positions | None, i: int) -> list[int]:

@@ -22,6 +22,7 @@ from graphql import (
 )
 from graphql.execution.collect_fields import FieldDetails
 
+from gateway.execution.model.lines import at_nodes
 from gateway.execution.model.operation import Operation
 
 
@@ -124,19 +125,24 @@ class Field:
     def in_document(self) -> GraphQLError:
         """An error whose locations are the field's nodes. Errors of the field copy the
         locations."""
-        return GraphQLError("", self.nodes)
+        return at_nodes(self.nodes)
 
 
 class Selection:
-    """The collected fields of a selection set, for one object type."""
+    """The collected fields of a selection set, for one object type.
+
+    `failure` is the error of its @skip and @include, if they have no value: each object that has
+    the selection fails with it.
+    """
 
     def __init__(
         self,
         compiler: Compiler,
         type_: GraphQLObjectType,
         collected: dict[str, list[FieldDetails]],
+        failure: GraphQLError | None = None,
     ) -> None:
-        self._compiler, self.type = compiler, type_
+        self._compiler, self.type, self.failure = compiler, type_, failure
         schema = compiler.operation.schema
         self.fields: list[Field] = []
         for key, details in collected.items():

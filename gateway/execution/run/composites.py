@@ -84,8 +84,7 @@ class CompositeCompleter(BaseCompleter):
                     positions,
                     number,
                     GraphQLError(
-                        f"Expected value of type '{type_}' but got: {inspect(values[number])}.",
-                        self.field.nodes,
+                        f"Expected value of type '{type_}' but got: {inspect(values[number])}."
                     ),
                 )
         if kept:
@@ -221,31 +220,26 @@ class AbstractCompleter(CompositeCompleter):
                 f"Abstract type '{type_}' must resolve to an Object type at runtime"
                 f" for field '{field.parent}.{field.name}'."
                 f" Either the '{type_}' type should provide a 'resolve_type' function"
-                " or each possible type should provide an 'is_type_of' function.",
-                field.nodes,
+                " or each possible type should provide an 'is_type_of' function."
             )
         if not isinstance(name, str):
             raise GraphQLError(
                 f"Abstract type '{type_}' must resolve to an Object type at runtime"
                 f" for field '{field.parent}.{field.name}' with value {inspect(value)},"
-                f" received '{inspect(name)}', which is not a valid Object type name.",
-                field.nodes,
+                f" received '{inspect(name)}', which is not a valid Object type name."
             )
         found = schema.get_type(name)
         if found is None:
             raise GraphQLError(
                 f"Abstract type '{type_}' was resolved to a type '{name}' that does not exist"
-                " inside the schema.",
-                field.nodes,
+                " inside the schema."
             )
         if not is_object_type(found):
             raise GraphQLError(
-                f"Abstract type '{type_}' was resolved to a non-object type '{name}'.",
-                field.nodes,
+                f"Abstract type '{type_}' was resolved to a non-object type '{name}'."
             )
         if not schema.is_sub_type(type_, found):
             raise GraphQLError(
-                f"Runtime Object type '{found}' is not a possible type for '{type_}'.",
-                field.nodes,
+                f"Runtime Object type '{found}' is not a possible type for '{type_}'."
             )
         return found

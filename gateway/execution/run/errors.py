@@ -1,5 +1,5 @@
-"""Makes GraphQL errors with locations and paths, like graphql-core's `located_error`. The locations
-of a field are computed once, not for each error."""
+"""Makes GraphQL errors with locations and paths, like graphql-core's `located_error`, and bounds
+their number. The locations of a field are computed once, not for each error."""
 
 from __future__ import annotations
 
@@ -7,27 +7,50 @@ from graphql import GraphQLError, located_error
 
 from gateway.execution.model.selection import Field
 
-_OWN_ATTRIBUTES = ("message", "nodes", "source", "positions", "extensions")
-"""If an error has one of these attributes, graphql-core copies the attribute."""
+MOST_ERRORS = 50
+"""The maximum number of errors of a response. One more error tells how many are left out. An
+operation of 4 kB may fail in ten thousand fields."""
+
+_LOCATED = ("nodes", "source", "positions")
+"""If an error has one of these attributes, graphql-core locates the error by it."""
 
 
 def located(error: Exception, field: Field, path: list[str | int]) -> GraphQLError:
     """Returns a resolver's error as a GraphQLError with the field's locations and this path."""
-    try:
-        for name in _OWN_ATTRIBUTES:
-            if hasattr(error, name):
-                return located_error(error, field.nodes, path)
-        message = str(error)
-    except Exception:  # raised by __str__ or a property of the error
-        message = f"{type(error).__name__} (its text can't be made)"
+    if isinstance(error, GraphQLError):
+        if error.path is not None:
+            return error
+        if error.nodes or (error.source and error.positions):
+            found = error
+        elif error.source or error.positions:
+            return located_error(error, field.nodes, path)
+        else:
+            found = field.in_document
+        message = error.message
+    else:
+        found = field.in_document
+        try:
+            for name in _LOCATED:
+                if getattr(error, name, None):
+                    return located_error(error, field.nodes, path)
+            message = str(error.message if hasattr(error, "message") else error)
+        except Exception:  # raised by __str__ or a property of the error
+            message = f"{type(error).__name__} (its text can't be made)"
     made = GraphQLError(message, path=path, original_error=error)
-    found = field.in_document
-    made.nodes, made.locations = (
-        list(field.nodes),
-        found.locations and list(found.locations),
-    )
+    made.nodes = found.nodes and list(found.nodes)
+    made.locations = found.locations and list(found.locations)
     made.source, made.positions = found.source, found.positions
     return made
+
+
+def left_out(count: int) -> GraphQLError:
+    """Returns the last error of a response with more than `MOST_ERRORS` errors: `count` of them are
+    left out."""
+    number = "One more error is" if count == 1 else f"{count:,} more errors are"
+    return GraphQLError(
+        f"{number} left out: the answer shows the first ones. The data has a null for each.",
+        extensions={"code": "TOO_MANY_ERRORS", "leftOut": count},
+    )
 
 
 def late(seconds: float, *, begun: bool) -> GraphQLError:

@@ -18,7 +18,7 @@ from typing import Any, TypeAlias, cast
 from graphql.execution.values import VariableValues
 from graphql.pyutils import is_awaitable
 
-from gateway.execution.model.positions import FieldPositions, Positions, order
+from gateway.execution.model.positions import FieldPositions, Order, Positions
 from gateway.execution.model.selection import Field, Selection
 from gateway.execution.run.base_completer import SLICE, BaseCompleter
 from gateway.execution.run.errors import late, located
@@ -58,8 +58,9 @@ class Run(Waiting):
         self.resolved = self.resolver_context = self.next_field_context = self.helpers = None
         self.serial_chain = self.sliced = False
         self.objects_made = self.objects_since_rest = 0
-        self._done = (0, 0)
-        """The number of steps that are done, and the number of errors after them."""
+        self._done = (0, 0, 0)
+        """The number of steps that are done, and the numbers of errors, and of errors that are left
+        out, after them."""
 
     def variable_values(self) -> VariableValues:
         if self._values is None:
@@ -72,7 +73,7 @@ class Run(Waiting):
         self._task = task_of(self.loop)
         try:
             for step in self._steps:
-                data, errors = self.data, len(self.errors)
+                data, errors, left_out = self.data, len(self.errors), len(self.left_out)
                 before = (
                     copy_context() if self.next_field_context is None else self.next_field_context
                 )
@@ -91,10 +92,10 @@ class Run(Waiting):
                     if self._again is None or not self._again():
                         break
                     self.data, self.next_field_context = data, before
-                    del self.errors[errors:]
+                    del self.errors[errors:], self.left_out[left_out:]
                 if self.data is None:
                     break
-                self._done = (self._done[0] + 1, len(self.errors))
+                self._done = (self._done[0] + 1, len(self.errors), len(self.left_out))
             if self._unwanted or self.dropped:
                 await self.end_unwanted()
         except BaseException:
@@ -108,8 +109,8 @@ class Run(Waiting):
         the running field and the fields after it are null, each with an error."""
         if self.data is None:
             return
-        done, errors = self._done
-        del self.errors[errors:]
+        done, errors, left_out = self._done
+        del self.errors[errors:], self.left_out[left_out:]
         left = [field for step in self._steps[done:] for field in step.fields]
         for field in left:
             error = late(seconds, begun=field is left[0])
@@ -199,7 +200,7 @@ class Run(Waiting):
             await end_failures(self, failures)
             return
         if any(positions.nonnull for positions, _, _ in failures):
-            failures.sort(key=order)
+            failures.sort(key=Order())
         if self.write_failures(failures):
             self.null_propagated()
             self.discard_unwanted(self.columns())

@@ -34,6 +34,9 @@ def execute_group(
 ) -> None:
     """Resolve all fields of all objects, put the objects at their positions, and complete the
     fields' values. `positions` is None for the root."""
+    if selection.failure is not None:
+        fail_all(run, selection, len(objs), positions)
+        return
     if positions is not None and run.resolved is None and not run.serial_chain:
         try_fused = selection.try_fused
         if try_fused is not None and try_fused(run, objs, positions):
@@ -41,6 +44,14 @@ def execute_group(
     group = Group(selection, objs, positions)
     read_leaves(run, group)
     make_objects(run, group, True)
+
+
+def fail_all(run: State, selection: Selection, count: int, positions: Positions | None) -> None:
+    """Record the failure of the selection for all objects. It is never the root's selection."""
+    assert selection.failure is not None
+    assert positions is not None
+    for i in range(count):
+        run.fail(positions, i, selection.failure)
 
 
 def read_leaves(run: State, group: Group) -> None:

@@ -18,15 +18,15 @@ from gateway.collector import set_aside
 from gateway.execution.model.positions import (
     FieldPositions,
     JoinedPositions,
+    Order,
     Positions,
-    order,
     some,
 )
 from gateway.execution.model.selection import Field
 from gateway.execution.model.state import Entry, Pending, State
 from gateway.execution.run.base_completer import SLICE, BaseCompleter
 from gateway.execution.run.bulk_calls import resolve_bulk
-from gateway.execution.run.groups import Group, make_objects, read_leaves
+from gateway.execution.run.groups import Group, fail_all, make_objects, read_leaves
 from gateway.execution.run.response import Failure
 from gateway.execution.run.sources import Bulk
 from gateway.execution.tasks.dropped import drop
@@ -76,6 +76,10 @@ def _completing(run: State, entry: Entry) -> Generator[tuple[Any, ...], None, No
 
 def _making(run: State, entry: Entry) -> Generator[tuple[Any, ...], None, None]:
     selection, objs, positions, _ = entry
+    if selection.failure is not None:
+        for start, stop, at in _slices(positions, len(objs)):
+            yield fail_all, run, selection, stop - start, at
+        return
     groups = [Group(selection, [], at) for _, _, at in _slices(positions, len(objs))]
     starts = range(0, len(objs), SLICE)
     counts = [min(SLICE, len(objs) - start) for start in starts]
@@ -197,7 +201,7 @@ async def end_failures(run: State, failures: list[Failure]) -> None:
         await run.rest()
     ordered = iter(failures)
     if propagates:
-        ranked = []
+        ranked, order = [], Order()
         for number, part in enumerate(slices(failures)):
             ranked.append(sorted((order(one), number, n) for n, one in enumerate(part)))
             await run.rest()

@@ -4,6 +4,8 @@ from gateway.execution.model.state cimport State
 cdef class Response(State):
     cdef public dict data
     cdef public list errors
+    cdef public list left_out
+    cdef public Py_ssize_t most_errors
     cdef list _failures
     cdef object _fatal
 

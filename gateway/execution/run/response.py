@@ -10,7 +10,7 @@ from graphql import GraphQLError
 
 from gateway.execution.model.positions import Base, Positions, mark_dead
 from gateway.execution.model.state import State
-from gateway.execution.run.errors import located
+from gateway.execution.run.errors import MOST_ERRORS, located
 
 Failure: TypeAlias = "tuple[Positions, int, Exception]"
 """A response position, and the error of its value."""
@@ -20,12 +20,16 @@ class Response(State):
     """A request's response. Failures are recorded in any order (`fail`). At the end of a round they
     are written as errors and nulls (`write_failures`)."""
 
-    __slots__ = ("_failures", "_fatal", "data", "errors")
+    __slots__ = ("_failures", "_fatal", "data", "errors", "left_out", "most_errors")
 
     def __init__(self) -> None:
         self.data: dict[str, Any] | None = {}
         """The data; None after a null was propagated to the root."""
         self.errors: list[GraphQLError] = []
+        self.most_errors = MOST_ERRORS
+        """The maximum number of errors."""
+        self.left_out: list[Exception] = []
+        """The exceptions of all further fields, for the log."""
         self._failures: list[Failure] = []
         self._fatal: BaseException | None = None
         """A resolver's BaseException that is not an Exception: it ends the request."""
@@ -46,7 +50,10 @@ class Response(State):
             if path is None:
                 continue
             base, j = positions.base(i)
-            self.errors.append(located(error, base.field, path))
+            if len(self.errors) < self.most_errors:
+                self.errors.append(located(error, base.field, path))
+            else:
+                self.left_out.append(error)
             propagated |= self._nullify(base, j)
         self.nulled |= propagated
         return propagated

@@ -21,7 +21,8 @@ from gateway.execution.compile.variant import BYTES_A_FIELD, LARGE
 from gateway.execution.documents import REFUSED, SMALL, Document, Documents, PreparedOperation
 from gateway.execution.executor import Executor
 from gateway.execution.model.selection import Selection
-from gateway.execution.reading import ERRORS, MESSAGE, Read
+from gateway.execution.reading import ERRORS, Read
+from gateway.execution.showing import MESSAGE
 from gateway.peers import Proxies
 from gateway.settings import Settings
 from schema import schema
