@@ -36,9 +36,9 @@ from graphql import (
 )
 from graphql import get_named_type as named_type
 
-from gateway.cost.introspection import lengths
+from gateway.cost.introspection import ROOTS, VALUE, Introspection, Selections
 from gateway.cost.program import NOTHING, Amount, Factor, Part, Program, Sum, Variables
-from gateway.cost.rules import LEAF, OBJECT, Rule, is_list, rule_of
+from gateway.cost.rules import ERROR, LEAF, OBJECT, Rule, is_list, named, rule_of
 
 A_CALL = 1.0
 """The cost of a call of a store."""
@@ -56,8 +56,7 @@ class Rules:
     def __init__(self, schema: GraphQLSchema) -> None:
         self.schema = schema
         self._rules: dict[int, Rule] = {}
-        self.lengths = lengths(schema)
-        """The lengths of the lists of introspection, by type and field."""
+        self.introspection = Introspection(schema)
 
     def of(self, field: GraphQLField) -> Rule:
         rule = self._rules.get(id(field))
@@ -127,6 +126,7 @@ class _Compiling:
             d.name.value: d for d in document.definitions if isinstance(d, FragmentDefinitionNode)
         }
         self._known: dict[tuple[int, str, frozenset[str]], _Parts] = {}
+        self._introspected: Selections | None = None
 
     def selection(
         self, selected: SelectionSetNode, type_: GraphQLObjectType, sized: frozenset[str]
@@ -186,10 +186,13 @@ class _Compiling:
         if definition is None:
             return None
         if node.name.value == "__typename":
-            return Amount(LEAF, 0.0)
+            return Amount(LEAF + named(node), 0.0)
+        if node.name.value in ROOTS and node.selection_set is not None:
+            return self._introspection(node, node.selection_set)
         rule = self._rules.of(definition)
         if node.selection_set is None:
-            return rule.alone
+            rows, calls, toll = rule.alone
+            return Amount(rows + named(node) + (ERROR if node.arguments else 0.0), calls, toll)
         below: list[_Parts] = [
             self.selection(node.selection_set, possible, rule.sized)
             for possible in self._rules.types(named_type(definition.type))
@@ -197,7 +200,7 @@ class _Compiling:
         rest = self.program.most([parts[0] for parts in below])
         each = self.program.most([parts[1] for parts in below])
         total = Sum(self.program)
-        total.add(Amount(rule.weight, rule.calls, rule.toll))
+        total.add(Amount(rule.weight + named(node), rule.calls, rule.toll))
         for name, weight in rule.inputs:
             self._add_input(total, node, name, weight)
         if of_entry or not (rule.sized or is_list(definition)):
@@ -206,7 +209,6 @@ class _Compiling:
             total.add(each)
             return total.part()
         size, factor = self._size(node, rule)
-        size = self._rules.lengths.get((type_.name, node.name.value), size)
         total.add(Amount(rule.entries, 0.0))
         total.add(Amount(rule.entries, 0.0), size, factor)
         if rule.sized:  # one object that has lists of this length
@@ -214,9 +216,33 @@ class _Compiling:
             total.add(rest)
             total.add(each, size, factor)
         else:
+            total.add(Amount(ERROR if node.arguments else 0.0, 0.0))
             total.add(Amount(rule.made, 0.0), size, factor)
             total.add(rest, size, factor)
             total.add(each, size, factor)
+        return total.part()
+
+    def _introspection(self, node: FieldNode, selected: SelectionSetNode) -> Part:
+        """The cost of `__schema` or `__type`."""
+        if self._introspected is None:
+            self._introspected = Selections(
+                self._rules.introspection,
+                self._fragments,
+                lambda node: self._condition(node.directives) is not False,
+            )
+        own = VALUE + named(node)
+        if node.name.value == "__schema":
+            return Amount(own + self._introspected.schema(selected), 0.0)
+        cost, value = self._introspected.type_(selected), _argument(node, "name")
+        total = Sum(self.program)
+        total.add(Amount(own, 0.0))
+        if isinstance(value, VariableNode):
+            name = value.name.value
+            key = (id(selected), name, "__type")
+            factor = self.program.factor(key, lambda variables: cost(variables.get(name)))
+            total.add(Amount(1.0, 0.0), factor=factor)
+        else:
+            total.add(Amount(cost(getattr(value, "value", None)), 0.0))
         return total.part()
 
     def _size(self, node: FieldNode, rule: Rule) -> tuple[float, int | None]:
@@ -295,7 +321,8 @@ def _length(most: int, unsliced: int) -> Callable[[Any], float]:
             return float(unsliced)
         if isinstance(value, list | tuple):
             return float(min(len(value), most))
-        return float(min(max(value, 0), most)) if isinstance(value, int) else float(most)
+        # A page of no entries is an error, which costs as much as an entry.
+        return float(min(max(value, 1), most)) if isinstance(value, int) else float(most)
 
     return length
 

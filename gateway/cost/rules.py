@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphql import (
+    FieldNode,
     GraphQLField,
     GraphQLInputField,
     GraphQLInputObjectType,
@@ -21,6 +22,12 @@ OBJECT = 1.0
 """The cost of making an object: IBM's default."""
 LEAF = 0.1
 """The cost of a value without fields: very many of them must count, too."""
+ERROR = 4.0
+"""The further cost of a list or a value whose arguments may be wrong: they are an error for each
+parent, which is recorded, ordered and written. A page costs as much by itself."""
+NAME, NAME_BYTES = 32, 200
+"""A response name costs 1 for each `NAME_BYTES` characters, if it is longer than `NAME`: the
+response repeats it in each object and in the path of each error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +83,12 @@ def rule_of(field: GraphQLField) -> Rule:
             float(cost.weight) + made * (most if is_list(field) else 1), reads.calls, toll
         ),
     )
+
+
+def named(node: FieldNode) -> float:
+    """The cost of a long response name."""
+    name = node.alias or node.name
+    return max(len(name.value) - NAME, 0) / NAME_BYTES
 
 
 def is_list(field: GraphQLField) -> bool:
