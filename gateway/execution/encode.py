@@ -5,15 +5,15 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import orjson
 
 SMALL = 4_096
 """The maximum number of objects of a response that is encoded in one piece."""
-PIECE = 256
-"""The number of simple list items that are encoded at a time."""
+PIECE = 1_024
+"""The number of values that are encoded at a time."""
 PART = 1 << 18
 """The approximate size of a part of a large response, in bytes."""
 BUDGET = 0.004
@@ -80,32 +80,44 @@ def _pieces(value: Any) -> Iterator[bytes]:
         opening = b"{"
         for key, item in value.items():
             yield opening + dumps(key) + b":"
-            yield from _pieces(item) if _large(item) else (dumps(item),)
+            yield from _pieces(item) if _values(item, PIECE) > PIECE else (dumps(item),)
             opening = b","
         yield b"}"
     elif type(value) is list and value:
-        opening = b"["
-        for start in range(0, len(value), PIECE):
-            items = value[start : start + PIECE]
-            if any(map(_large, items)):
-                for item in items:
-                    yield opening
-                    yield from _pieces(item)
-                    opening = b","
-            else:
-                yield opening + dumps(items)[1:-1]
-                opening = b","
-        yield b"]"
+        yield from _items(value)
     else:
         yield dumps(value)
 
 
-def _large(value: Any) -> bool:
-    """Whether a value has a long list in it, or may have one at a deeper level."""
-    if type(value) is list:
-        return len(value) > 16 or any(map(_large, value))
+def _items(value: list[Any]) -> Iterator[bytes]:
+    """The pieces of a list that is not empty. Small items are encoded together."""
+    opening, together, count = b"[", list[Any](), 0
+    for item in value:
+        values = _values(item, PIECE) if type(item) is dict or type(item) is list else 1
+        if values <= PIECE:
+            together.append(item)
+            count += values
+        if together and (count > PIECE or values > PIECE):
+            yield opening + dumps(together)[1:-1]
+            opening, together, count = b",", [], 0
+        if values > PIECE:
+            yield opening
+            yield from _pieces(item)
+            opening = b","
+    yield opening + dumps(together)[1:-1] + b"]" if together else b"]"
+
+
+def _values(value: Any, most: int) -> int:
+    """The number of values in a value, counted until there are more than `most`."""
     if type(value) is dict:
-        return any(
-            type(item) is list or (type(item) is dict and _large(item)) for item in value.values()
-        )
-    return False
+        below: Iterable[Any] = value.values()
+    elif type(value) is list:
+        below = value
+    else:
+        return 1
+    count = 1
+    for item in below:
+        count += _values(item, most - count) if type(item) is dict or type(item) is list else 1
+        if count > most:
+            break
+    return count
