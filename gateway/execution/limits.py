@@ -23,6 +23,11 @@ from graphql import (
 MOST = 10**15
 """The maximum of a count. Nested spreads multiply counts, which would become huge numbers."""
 INTROSPECTION = ("__schema", "__type")
+RESPONSE_NAME = 255
+"""The maximum length of a response name (an alias, or a field's name), in characters. The response
+repeats it in each object, and in the path of each error."""
+SHOWN = 60
+"""The number of characters of a name that is too long that an error shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +54,8 @@ class Measured:
     directives: int
     introspection: FieldNode | None
     """The first `__schema` or `__type` field, if there is one."""
+    long_name: FieldNode | None = None
+    """The first field with a response name that is too long, if there is one."""
 
     @property
     def selections(self) -> dict[str | None, int]:
@@ -66,6 +73,8 @@ class Measured:
         if hidden is not None and not limits.introspection:
             message = f"'{hidden.name.value}' can't be selected: introspection is switched off."
             return [GraphQLError(message, hidden)]
+        if self.long_name is not None:
+            return [_too_long(self.long_name)]
         errors: list[GraphQLError] = []
         for message, count, most in (
             ("The document has {} operations", len(self.operations), limits.operations),
@@ -93,7 +102,7 @@ class Measured:
                 if count > most:
                     errors.append(_exceeds(message, count, most, node))
             if errors:
-                break  # each error searches the text from its start to find its line
+                break  # the other operations may have as many errors
         return errors
 
 
@@ -110,6 +119,7 @@ def measured(document: DocumentNode) -> Measured:
         for variable in definition.variable_definitions or ():
             found.directives += len(variable.directives or ())
         found.introspection = found.introspection or counts.introspection
+        found.long_name = found.long_name or counts.long_name
         if isinstance(definition, OperationDefinitionNode):
             found.operations.append((definition, counts))
         else:
@@ -125,6 +135,15 @@ def _exceeds(message: str, count: int, most: int, node: Node | None = None) -> G
     return GraphQLError(f"{message.format(number)}: at most {most:,} are allowed.", node)
 
 
+def _too_long(node: FieldNode) -> GraphQLError:
+    name = (node.alias or node.name).value
+    return GraphQLError(
+        f"The response name '{name[:SHOWN]}...' has {len(name):,} characters: at most "
+        f"{RESPONSE_NAME} are allowed.",
+        node,
+    )
+
+
 @dataclass(slots=True)
 class _Counts:
     """The counts of an operation's or a fragment's selection set."""
@@ -137,6 +156,7 @@ class _Counts:
     """The depth of its fields. Introspection fields don't count."""
     directives: int = 0
     introspection: FieldNode | None = None
+    long_name: FieldNode | None = None
     spreads: list["_Spread"] = field(default_factory=list)
 
     def add_spreads(self, fragments: dict[str, "_Counts"]) -> None:
@@ -175,6 +195,8 @@ def _counted(selection_set: SelectionSetNode) -> _Counts:
                 name = node.name.value
                 if node.alias is not None:
                     counts.aliases += 1
+                if len((node.alias or node.name).value) > RESPONSE_NAME:
+                    counts.long_name = counts.long_name or node
                 if at_root:
                     counts.roots += 1
                 if name.startswith("__"):
