@@ -7,7 +7,7 @@ import pytest
 from graphql import get_introspection_query, parse
 
 from gateway.execution import limits_of
-from gateway.execution.limits import MOST, measured
+from gateway.execution.limits import MOST, RESPONSE_NAME, measured
 from gateway.settings import Settings
 from tests.unit.test_architecture import ROOT
 
@@ -101,6 +101,24 @@ def test_introspection_can_be_switched_off(text: str) -> None:
 
 def test_typename_does_not_count_as_introspection() -> None:
     assert messages("{ __typename viewer { __typename } }", introspection=False) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{{ {name}: a }}",
+        "{{ {name} }}",
+        "{{ a {{ b {{ {name}: c }} }} }}",
+        "{{ ...F }} fragment F on Query {{ a {{ ... {{ {name}: b }} }} }}",
+        "query A {{ a }} query B {{ {name}: a }}",
+    ],
+)
+def test_a_response_name_has_a_limit(text: str) -> None:
+    assert messages(text.format(name="x" * RESPONSE_NAME)) == []
+    (found,) = messages(text.format(name="x" * (RESPONSE_NAME + 1)))
+    assert found == (
+        f"The response name '{'x' * 60}...' has 256 characters: at most 255 are allowed."
+    )
 
 
 def texts_of_clients() -> dict[str, str]:
