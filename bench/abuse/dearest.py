@@ -2,7 +2,8 @@
 memory.
 
 Operations are generated from the schema and widened with aliases until they cost nearly as much as
-is allowed. Hand-written operations (`KNOWN`) are widened in the same way. Each runs in this
+is allowed. Each is also run with wrong page sizes, so that a part of its answer is errors and
+nulls. Hand-written operations (`KNOWN`, `FAILING`) are widened in the same way. Each runs in this
 process, from the request's body to the answer's, on embedded stores with the demo content.
 
 `python -m bench.abuse.dearest` runs this part alone, and prints the operations.
@@ -15,6 +16,7 @@ import gc
 import json
 import os
 import random
+import re
 import shutil
 import sys
 import tempfile
@@ -28,6 +30,7 @@ from typing import Any
 import uvloop
 from graphql import FieldNode, NameNode, OperationDefinitionNode, SelectionNode, parse, print_ast
 
+from bench.abuse.attacks import errors
 from bench.abuse.site import SECRET, Facts, prepare
 from bench.rows import Row
 from feed_engine.feeds.settings import Feeds
@@ -69,6 +72,36 @@ KNOWN = {
     "the schema": "__schema { types { name description fields { name description args { name "
     "description type { name kind } } type { name kind ofType { name } } } } }",
 }
+_NO = "pageInfo { hasNextPage }"
+FAILING: dict[str, tuple[str, dict[str, Any]]] = {
+    "errors": (errors.failing(10), {}),
+    "80 errors of a user": (errors.failing(80), {}),
+    "errors behind lines": (errors.failing(80, 190_000), {}),
+    "errors behind carriage returns": (errors.failing(60, 150_000, newline="\r"), {}),
+    "errors of long names": (errors.failing(60, name="x" * 240), {}),
+    "errors of merged fields": (errors.merged(180, 20_000), {}),
+    "errors, pages and nulls": (errors.mixed(30), {}),
+    "errors of lists in lists": (
+        f"{{ users(first: 100) {{ edges {{ node {{ followers(first: 20) {{ edges {{ node {{ "
+        f"a: pins(first: 0) {{ {_NO} }} b: boards(first: 0) {{ {_NO} }} }} }} }} }} }} }} }}",
+        {},
+    ),
+    "a null for @include": (errors.NULL_FLAG, {"v": None}),
+    "nulls for @skip and @include": (errors.NULL_FLAGS, {"v": None}),
+    "a null for an argument": (errors.NULL_ARGUMENT, {"v": None}),
+    "a few nulls for an argument": (
+        errors.NULL_ARGUMENT.replace("args(includeDeprecated: $v)", "args", 55),
+        {"v": None},
+    ),
+    "leaves of a type": (errors.LEAVES, {}),
+    "long names": (
+        "{ users(first: 100) { edges { node { followers(first: 15) { edges { "
+        + " ".join(f"{'y' * 240}{n}: cursor" for n in range(8))
+        + " } } } } } }",
+        {},
+    ),
+}
+"""Operations whose answers are errors, nulls, or names."""
 _LONG = 900_000
 DEAR_VALUES: dict[str, tuple[str, dict[str, Any]]] = {
     "a long id": ("query ($v: ID!) { node(id: $v) { id } }", {"v": "9" * _LONG}),
@@ -216,11 +249,25 @@ def _candidates(facts: Facts, drawn: int) -> Iterator[tuple[str, dict[str, Any]]
     for field in KNOWN.values():
         yield f"query {{ {field} }}", {}
     yield from DEAR_VALUES.values()
+    yield from FAILING.values()
     rng = random.Random(1)
     ids = {"User": facts.users, "Board": facts.boards, "Pin": facts.pins}
     for _ in range(drawn):
         one = Drawn(schema._schema, rng, ids)
-        yield one.query(), one.variables
+        text = one.query()
+        yield text, one.variables
+        failing = _with_errors(text, rng)
+        if failing != text:
+            yield failing, one.variables
+
+
+def _with_errors(text: str, rng: random.Random) -> str:
+    """The operation with a page size that is not allowed in some of its fields."""
+    return re.sub(
+        r"first: \d+",
+        lambda size: "first: 0" if rng.random() < 0.5 else size[0],
+        "\n" * rng.choice((0, 5_000)) + text,
+    )
 
 
 def _widened(
@@ -255,7 +302,8 @@ def _copied(text: str, copies: int) -> str:
     wider = replace(
         operation, selection_set=replace(operation.selection_set, selections=tuple(selections))
     )
-    return print_ast(replace(document, definitions=(wider, *document.definitions[1:])))
+    lines = text[: len(text) - len(text.lstrip())]  # lines before the operation stay
+    return lines + print_ast(replace(document, definitions=(wider, *document.definitions[1:])))
 
 
 def main() -> None:

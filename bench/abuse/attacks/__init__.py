@@ -1,15 +1,15 @@
 """Every attack: a name, and what an attacker does until its time is over.
 
-A flood is one line in `documents.py`, `requests.py`, `reads.py`, `texts.py` or `writes.py`. An
-attack that breaks the rules of a connection is a function in `connections.py`.
+A flood is one line in `documents.py`, `requests.py`, `reads.py`, `texts.py`, `writes.py` or
+`errors.py`. An attack that breaks the rules of a connection is a function in `connections.py`.
 """
 
-from bench.abuse.attacks import connections, documents, reads, requests, texts, writes
+from bench.abuse.attacks import connections, documents, errors, reads, requests, texts, writes
 from bench.abuse.attacks.attacker import Attack
 
 ATTACKS: dict[str, Attack] = {
     attack.name: attack
-    for module in (documents, reads, connections, requests, writes, texts)
+    for module in (documents, reads, connections, requests, writes, texts, errors)
     for attack in module.ATTACKS
 }
 CRITICAL = (
@@ -18,5 +18,6 @@ CRITICAL = (
     "pages of a secret board",
     "headers without end",
     "pipelining without reading",
+    "errors: behind 20,000 lines",
 )
 """The attacks that a quick run must include."""
