@@ -48,7 +48,7 @@ def _weight(options: str) -> float:
 
 
 async def compressed(parts: list[bytes]) -> list[bytes]:
-    """The parts as gzip. Other requests go on between two slices."""
+    """The parts as gzip. Other requests proceed between two slices."""
     gzip = zlib.compressobj(LEVEL, zlib.DEFLATED, _GZIP)
     found: list[bytes] = []
     waiting = 0

@@ -82,7 +82,7 @@ class SentFromMemory(FileResponse):
     """The whole file at `path`."""
 
     _gzip: bool | None = None
-    """Whether it is sent compressed; None before `negotiate`."""
+    """True for a compressed answer; None before `negotiate`."""
 
     def negotiate(self, scope: Scope) -> None:
         """Choose the coding that the client accepts. It has an ETag of its own."""

@@ -39,7 +39,7 @@ class PersistedQueryNotSupported(Refused):
     ones of Apollo's protocol: clients that get them send the document."""
 
     def __init__(self) -> None:
-        super().__init__(400, "PersistedQueryNotSupported", "PERSISTED_QUERY_NOT_SUPPORTED")
+        Refused.__init__(self, 400, "PersistedQueryNotSupported", "PERSISTED_QUERY_NOT_SUPPORTED")
 
 
 class Disconnected(Exception):

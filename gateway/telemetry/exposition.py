@@ -1,4 +1,4 @@
-"""Metrics as text in Prometheus' format, written in slices so that requests go on in between."""
+"""Metrics as text in Prometheus' format, written in slices: other requests proceed meanwhile."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping

@@ -1,4 +1,4 @@
-"""Which names are counted by themselves: the most frequent of the names that clients chose.
+"""Chooses the names that are counted by themselves: the most frequent names of the clients.
 
 A client may send any number of names, so only some can be kept. If the first names were kept, a
 stranger who sends a few hundred would displace all others until the next start. Here a name that is
