@@ -54,9 +54,7 @@ class Boot:
     machine gets no token.
     """
 
-    def __init__(
-        self, settings: Settings, tokens: Tokens, context: Any, here: ThisMachine
-    ) -> None:
+    def __init__(self, settings: Settings, tokens: Tokens, context: Any, here: ThisMachine) -> None:
         self._settings, self._tokens, self._context = settings, tokens, context
         self._here = here
 

@@ -16,11 +16,11 @@ from __future__ import annotations
 
 import types
 from collections import OrderedDict
-from collections.abc import Callable, Coroutine, Generator, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Generator, Sequence
 from time import perf_counter, process_time
 from typing import Any, NamedTuple, TypeVar
 
-from gateway.peers import SIZES, Unit, units
+from gateway.peers import SIZES, units
 
 T = TypeVar("T")
 BURST = 0.05

@@ -215,8 +215,9 @@ async def test_viewers_of_one_address_have_four_times_the_operations_of_one(
             client.end()
     networks = [running(20, f"2001:db8:c:{number << 8:x}::1") for number in range(10)]
     assert sum(map(len, networks)) == 32
-    for client in sum(networks, []):
-        client.end()
+    for found in networks:
+        for client in found:
+            client.end()
     assert clients.running == {}
     viewers = [clients.of(viewer, {}, "10.9.4.2") for viewer in range(20)]
     assert [client.enter(10) for client in viewers if client is not None].count(True) == 4

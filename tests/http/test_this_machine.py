@@ -48,7 +48,14 @@ def test_the_address_on_which_the_gateway_listens_is_this_machine() -> None:
 @pytest.mark.parametrize(
     "header",
     [
-        *("Forwarded", "Via", "X-Real-IP", "X-Forwarded-For", "X-Forwarded-Proto", "True-Client-IP"),
+        *(
+            "Forwarded",
+            "Via",
+            "X-Real-IP",
+            "X-Forwarded-For",
+            "X-Forwarded-Proto",
+            "True-Client-IP",
+        ),
         *("X-Forwarded-Host", "X-Forwarded-Anything", "CF-Connecting-IP", "X-Client-IP"),
     ],
 )

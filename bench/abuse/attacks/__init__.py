@@ -1,15 +1,24 @@
 """Every attack: a name, and what an attacker does until its time is over.
 
-A flood is one line in `documents.py`, `requests.py`, `reads.py`, `texts.py`, `writes.py` or
-`errors.py`. An attack that breaks the rules of a connection is a function in `connections.py`.
+A flood is one line in the module of its subject. An attack that breaks the rules of a connection is a
+function in `connections.py`.
 """
 
-from bench.abuse.attacks import connections, documents, errors, reads, requests, texts, writes
+from bench.abuse.attacks import (
+    connections,
+    documents,
+    errors,
+    networks,
+    reads,
+    requests,
+    texts,
+    writes,
+)
 from bench.abuse.attacks.attacker import Attack
 
 ATTACKS: dict[str, Attack] = {
     attack.name: attack
-    for module in (documents, reads, connections, requests, writes, texts, errors)
+    for module in (documents, reads, connections, requests, writes, texts, errors, networks)
     for attack in module.ATTACKS
 }
 CRITICAL = (

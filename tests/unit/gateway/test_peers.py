@@ -71,7 +71,17 @@ def test_an_entry_may_have_a_port_brackets_quotes_and_a_zone(entry: str, address
 @pytest.mark.parametrize(
     "entry",
     [
-        *("unknown", "_hidden", "_SEVKISEK", "", "unix:", "for=1.1.1.1", "1.1.1", "1.1.1.1:", "1:2"),
+        *(
+            "unknown",
+            "_hidden",
+            "_SEVKISEK",
+            "",
+            "unix:",
+            "for=1.1.1.1",
+            "1.1.1",
+            "1.1.1.1:",
+            "1:2",
+        ),
         *("[::1", "::1]", '"1.1.1.1', '1.1.1.1"', "[1.1.1.1", "1.1.1.1 1.1.1.1", "1.1.1.1:80:80"),
         *("010.1.1.1", "3232235521", "localhost", "[]", '""', "[::1]80", "\xb9.1.1.1", "1.1.1.1/8"),
     ],

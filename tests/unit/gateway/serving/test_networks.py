@@ -24,7 +24,9 @@ def admitted(connections: Connections, step: int, count: int) -> int:
 
 
 @pytest.mark.parametrize(("step", "times", "bits"), [(1, 4, 56), (256, 16, 48)])
-def test_a_network_has_several_times_a_clients_connections(step: int, times: int, bits: int) -> None:
+def test_a_network_has_several_times_a_clients_connections(
+    step: int, times: int, bits: int
+) -> None:
     connections = Connections(MOST, OF_CLIENT)
     assert admitted(connections, step, 200) == times * OF_CLIENT
     told = connections.admit(Open(neighbor(201, step)))
