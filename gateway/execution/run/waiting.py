@@ -170,8 +170,8 @@ class Waiting(Starting):
         while self._unwanted:
             await self._wait()
         dropped = [task for task in self.dropped if not awaited_elsewhere(task)]
-        for task in dropped:
-            task.cancel()
+        for future in dropped:
+            future.cancel()
         if dropped:
             await asyncio.wait(dropped)
 
