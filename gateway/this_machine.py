@@ -51,7 +51,8 @@ class ThisMachine:
                 "a request from %s %s: a proxy that hides its clients seems to be in front of this "
                 "gateway. So nobody gets metrics, states of stores or demo tokens on the public "
                 "port until the gateway restarts. Let the proxy send X-Forwarded-For, and set "
-                "public_url and, for operators, admin_port: %s",
+                "public_url and, for operators, admin_port: %s. If there is no proxy, name the "
+                "host in allowed_hosts",
                 *(request.client.host, sign, HOW_TO),
             )
         return not self._is_hidden

@@ -1,6 +1,8 @@
 """Behind a proxy on this machine a stranger is a stranger, also if the proxy hides its clients."""
 
+import asyncio
 import logging
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -11,6 +13,7 @@ from starlette.requests import Request
 
 from gateway.app import Site
 from gateway.operating import doctor
+from gateway.serving.process import serve
 from gateway.settings import Settings, read_settings
 from gateway.this_machine import ThisMachine, closed
 from tests.http.test_admin import SIGN_UP, STRANGER, client, site
@@ -206,3 +209,18 @@ def test_a_gateway_says_what_nobody_gets_and_what_to_set(tmp_path: Path) -> None
     assert closed(read_settings()) is None
     details = [finding.detail for finding in doctor.of_host(read_settings(**production))]
     assert any("no admin_port" in detail for detail in details)
+
+
+async def test_the_line_is_logged_when_the_gateway_starts(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    values = {"production": True, "auth_secret": SECRET, "data_dir": tmp_path, "run_jobs": False}
+    settings, ready = read_settings(**values), asyncio.Event()
+    with socket.create_server(("127.0.0.1", 0)) as public:
+        with caplog.at_level(logging.WARNING, "pinway"):
+            serving = asyncio.create_task(serve(settings, public, on_ready=ready.set))
+            waiting = asyncio.create_task(ready.wait())
+            await asyncio.wait({serving, waiting}, return_when=asyncio.FIRST_COMPLETED)
+        serving.cancel()
+        await asyncio.gather(serving, waiting, return_exceptions=True)
+    assert caplog.messages.count(closed(settings) or "") == 1
