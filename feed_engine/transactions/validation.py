@@ -20,6 +20,10 @@ _USERNAME = re.compile(r"[a-z0-9_.]{3,30}")
 _SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _COLOR = re.compile(r"#[0-9a-fA-F]{6}")
 _UNPRINTABLE = re.compile(r"[\x00-\x20\x7f]")
+_BLANK = re.compile(
+    "[\u115f\u1160\u17b4\u17b5\u3164\uffa0"  # letters that are default-ignorable
+    "\u2800\U0001d159]"  # symbols without ink: blank braille, the null notehead
+)
 MARKS = 30
 """Combining marks in a row, at most, as in Unicode's Stream-Safe Text Format (UAX #15). Written
 languages need a few, and normalizing n marks in a row takes n² steps."""
@@ -55,7 +59,24 @@ def text(value: str, field: str, most: int, *, least: int = 0) -> str:
         if not value:
             raise BadInput(f"{field} is empty: it needs 1 to {most} characters", field)
         raise BadInput(f"{field} has {len(value)} characters: at most {most} are kept", field)
+    if value and not is_visible(value):
+        raise BadInput(
+            f"{field} holds only characters that nobody can see, as {unseen(value[0])}: use a "
+            "letter, a digit or a sign",
+            field,
+        )
     return value
+
+
+def is_visible(value: str) -> bool:
+    """Whether a reader sees something: a letter, a number, a punctuation mark or a symbol. Marks
+    without a character to stand on, white space, controls, unassigned characters and characters
+    that Unicode calls default-ignorable are not seen, and neither are the blanks among letters and
+    symbols."""
+    return any(
+        unicodedata.category(character)[0] in "LNPS" and not _BLANK.match(character)
+        for character in value
+    )
 
 
 def username(value: str) -> str:
@@ -74,6 +95,8 @@ def username(value: str) -> str:
 def free_username(value: str) -> str:
     """A user name that is free for signing up, in lower case. Reserved names are refused."""
     name = username(value)
+    if not name.strip("_."):
+        raise BadInput(f"{name} can't be a user name: it needs a letter or a digit", "username")
     if name.strip("_.").replace(".", "_") in RESERVED:
         raise BadInput(f"the user name {name} is reserved: choose another", "username")
     return name
