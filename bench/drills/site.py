@@ -203,7 +203,8 @@ def _values(direct: Settings, proxies: dict[str, Proxy], port: int) -> dict[str,
         "mapping_cache", "queue", *ROLES,
     )  # fmt: skip
     values = {name: str(getattr(chosen, name)) for name in names}
-    unbounded = {"rate_cost": "0", "max_running": "0"}  # one viewer sends the whole load
+    # One viewer sends the whole load.
+    unbounded = {"rate_cost": "0", "writes_per_day": "0", "max_running": "0"}
     return (
         values | unbounded | {"port": str(port), "log_level": "error", "auth_secret": direct.secret}
     )

@@ -59,7 +59,11 @@ class Nothing(Requests):
 async def main(rounds: int, requests: int) -> list[Row]:
     with tempfile.TemporaryDirectory() as folder:
         settings = read_settings(
-            data_dir=Path(folder), rate_cost=0, max_running=0, log_requests=False
+            data_dir=Path(folder),
+            rate_cost=0,
+            writes_per_day=0,
+            max_running=0,
+            log_requests=False,
         )
         await install(settings, lambda progress: None)
         json_lines = request_lines(read_settings(log_format="json"), "", Nowhere())

@@ -9,6 +9,7 @@ from bench.abuse.attacks import (
     documents,
     errors,
     networks,
+    quotas,
     reads,
     requests,
     texts,
@@ -18,7 +19,9 @@ from bench.abuse.attacks.attacker import Attack
 
 ATTACKS: dict[str, Attack] = {
     attack.name: attack
-    for module in (documents, reads, connections, requests, writes, texts, errors, networks)
+    for module in (
+        *(documents, reads, connections, requests, writes, texts, errors, networks, quotas),
+    )
     for attack in module.ATTACKS
 }
 CRITICAL = (

@@ -101,6 +101,7 @@ def settings_in(directory: Path) -> Settings:
         run_jobs=False,
         public_url="http://pinway.test",
         rate_cost=0,  # one viewer sends the whole load
+        writes_per_day=0,
         max_running=0,
         max_running_cost=0,
         log_requests=False,  # as for the peers
