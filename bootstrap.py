@@ -226,12 +226,18 @@ def uv_environment() -> dict:
     return environment
 
 
+def bytecode_option() -> list:
+    """uv's option to compile the packages, if Python writes no bytecode itself here: each command
+    would compile them again, which takes longer than most commands' own work."""
+    return ["--compile-bytecode"] if sys.dont_write_bytecode else []
+
+
 def install_locked(level: str) -> bool:
     """Install a lock file with uv, in a few seconds and with its progress shown. If that fails, use
     pip, which reads its own configuration (an index, a proxy) and takes minutes."""
     if ensure_uv():
         uv = [command_of("uv"), "pip", "install", "--python", command_of("python")]
-        options = ["--require-hashes", "-r", lock_file(level)]
+        options = ["--require-hashes", *bytecode_option(), "-r", lock_file(level)]
         if subprocess.run([*uv, *options], cwd=ROOT, env=uv_environment()).returncode == 0:
             return True
     say("uv can't install them here: pip does, which takes some minutes")

@@ -133,3 +133,19 @@ def test_a_compilation_takes_the_place_of_another_in_the_background(tmp_path: Pa
         with hold(tmp_path, "end") as first:
             assert first.communicate() == ("holds\n", None)
         assert behind.wait() == -signal.SIGTERM
+
+
+def test_packages_are_compiled_at_once_if_python_writes_no_bytecode_here() -> None:
+    code = "import bootstrap; print(bootstrap.bytecode_option())"
+    told = [
+        subprocess.run(
+            [sys.executable, *options, "-c", code],
+            cwd=ROOT,
+            env={k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.strip()
+        for options in ([], ["-B"])
+    ]
+    assert told == ["[]", "['--compile-bytecode']"]
