@@ -7,6 +7,7 @@ from urllib.parse import quote
 from datasources.errors import BadInput
 from feed_engine.transactions import validation
 
+_BREAKS = re.compile(r"[\t\r\n]")
 _WEB = re.compile(r"(https?):[/\\]*", re.IGNORECASE)
 _FEED = re.compile(r"feed:(//|(?=https?:))", re.IGNORECASE)
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):", re.IGNORECASE)
@@ -32,8 +33,9 @@ class Address(NamedTuple):
 
 def read(text: str) -> Address:
     """The address as a browser reads it: without white space around it and line breaks in it."""
-    address = re.sub(r"[\t\r\n]", "", text.strip())
-    address = _FEED.sub(lambda found: "" if found[1] == "" else "http://", address, count=1)
+    address = _BREAKS.sub("", text.strip())
+    if feed := _FEED.match(address):
+        address = ("http://" if feed[1] else "") + address[feed.end() :]
     web = _WEB.match(address)
     if web is None:
         scheme = _SCHEME.match(address)
@@ -67,7 +69,8 @@ def _kept(address: str, why: str) -> Address:
 def _escaped(rest: str) -> str:
     """The host and all after it, with the characters escaped that a browser escapes. A backslash
     in a path is a slash."""
-    rest = _ESCAPED.sub(lambda found: quote(found[0]), rest)
+    if not rest.isascii() or not rest.isprintable() or " " in rest:
+        rest = _ESCAPED.sub(lambda found: quote(found[0]), rest)
     if "\\" not in rest:
         return rest
     end = re.search("[?#]", rest)

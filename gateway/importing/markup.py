@@ -21,6 +21,8 @@ _NAME = r"[^\t\n\f\r />][^\t\n\f\r />=]*+"
 _ATTRIBUTE = rf"{_NAME}(?:{_SPACE}*+={_SPACE}*+{_VALUE}|(?!{_SPACE}*+=))"
 _TAG = re.compile(rf"<(/?)([A-Za-z][^\t\n\f\r />]*+)((?:[\t\n\f\r /]++|{_ATTRIBUTE})*+)>", re.ASCII)
 _ATTRIBUTES = re.compile(rf"({_NAME})(?:{_SPACE}*+={_SPACE}*+({_VALUE}))?+")
+_OPENED = re.compile(r"<(?=[A-Za-z/!?]|\Z)")
+"""The start of what may be no text. Any other "<" is text."""
 _COMMENT_END = re.compile(r"--!?>")
 _COMMENT_SHORT = re.compile(r"<!---?>")
 _RAW = frozenset({"script", "style", "iframe", "noembed", "noframes", "textarea", "xmp"})
@@ -117,9 +119,10 @@ class Tokenizer:
                 if found is None:
                     return max(at, len(data) - _LONGEST_END)
                 at, self._skipped = found.end(), None
-            start = data.find("<", at)
-            if start < 0:
+            opened = _OPENED.search(data, at)
+            if opened is None:
                 return self._read_text(data, at, tokens)
+            start = opened.start()
             if start > at:
                 tokens.append(Text(references.in_text(data[at:start])))
             line, counted = line + data.count("\n", counted, start), start
@@ -134,7 +137,7 @@ class Tokenizer:
                     if name in _RAW:
                         self._skipped = _ENDS[name], f"<{name}>", line
                 continue
-            after = self._read_other(data, start, line, tokens)
+            after = self._read_other(data, start, line)
             if after is None:
                 return start
             at = after
@@ -146,9 +149,9 @@ class Tokenizer:
             tokens.append(Text(references.in_text(data[at:end])))
         return max(at, end)
 
-    def _read_other(self, data: str, start: int, line: int, tokens: list[Token]) -> int | None:
-        """Read what begins with "<" and is no whole tag: a comment, a declaration, or text. Returns
-        the position after it; None if it is unfinished."""
+    def _read_other(self, data: str, start: int, line: int) -> int | None:
+        """Read a comment or a declaration. Returns the position from which on it is skipped; None
+        for a tag and all else that is unfinished."""
         head = data[start : start + 4]
         if head[1:2].isascii() and head[1:2].isalpha():
             return None
@@ -170,7 +173,4 @@ class Tokenizer:
                 return None
             self._skipped = (_TO_BRACKET, "a comment", line)
             return start + 2
-        if len(head) == 1:
-            return None
-        tokens.append(Text("<"))
-        return start + 1
+        return None  # a "<" at the end
