@@ -14,18 +14,18 @@ from tests.servers import PARTS
 TESTS = Path(__file__).parent
 LANES: dict[str, tuple[str, ...]] = {
     "clusters": ("contract", "real", "run/test_documented_commands.py", "run/test_workers.py"),
-    "databases": ("contract", "faults"),
-    "replication": ("replication",),
     "outside": ("outside",),
-    "embedded": ("contract", "faults", "importing"),
-    "execution": ("execution", "schema"),
+    "replication": ("replication",),
+    "databases": ("contract", "faults"),
+    "faults": ("faults", "importing"),
+    "execution": ("execution", "schema", "unit/gateway/execution"),
+    "feeds": ("stores/feed_engine",),
+    "stores": ("contract", "stores"),
     "http": ("http", "telemetry"),
     "run": ("run",),
-    "packaging": ("packaging", "stack"),
     "security": ("security",),
-    "feed_engine": ("unit/feed_engine",),
-    "gateway": ("unit/gateway",),
-    "rest": ("",),
+    "packaging": ("packaging", "stack"),
+    "units": ("",),
     "alone": ("drills",),
 }
 """Each lane, and the folders and files of its tests, relative to `tests`. A

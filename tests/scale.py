@@ -2,6 +2,7 @@
 and all of it in `make test-all`, with a new seed that is printed."""
 
 import os
+from random import Random
 from typing import TypeVar
 
 ALL, SEED = "PINWAY_TEST_ALL", "PINWAY_TEST_SEED"
@@ -22,3 +23,9 @@ def scaled(share: T, everything: T) -> T:
 def seed(fixed: str) -> str:
     """A seed by its name: the same in each `make test`, another one in each `make test-all`."""
     return f"{os.environ[SEED]}-{fixed}" if runs_all() and SEED in os.environ else fixed
+
+
+def seeds(share: int, everything: int) -> range:
+    """Seeds that are numbers: as many as this run takes, the first of them chosen as by `seed`."""
+    first = Random(os.environ[SEED]).randrange(10**9) if runs_all() and SEED in os.environ else 0
+    return range(first, first + scaled(share, everything))

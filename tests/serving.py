@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-START_SECONDS = 180
+START_SECONDS = 900
 
 
 def free_port() -> int:
@@ -48,13 +48,13 @@ class Serving:
             json.dumps({"query": query, "variables": variables}).encode(),
             {"content-type": "application/json", "authorization": f"Bearer {self.token}"},
         )
-        with urllib.request.urlopen(request, timeout=30) as response:
+        with urllib.request.urlopen(request, timeout=300) as response:
             return dict(json.load(response))
 
     def stop(self) -> int:
         """Stop it as Ctrl-C does. Returns its exit status."""
         self.process.send_signal(signal.SIGINT)
-        return self.process.wait(30)
+        return self.process.wait(300)
 
 
 def command(data: Path, *arguments: str, python: str = sys.executable) -> list[str]:

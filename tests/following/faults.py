@@ -2,8 +2,8 @@
 
 Each fault breaks one of the rules because of which jobs may run in any order, or because of which
 the two sides are independent. One rule is not included: a refill reads the follow edges twice.
-Without it, the next reader repairs the result (`tests/unit/feed_engine/feeds/test_refill.py` tests
-it).
+Without it, the next reader repairs the result, which
+`tests/stores/feed_engine/feeds/test_refill.py` tests.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -128,7 +128,7 @@ def _uv(command: str, python: Path, *arguments: str) -> None:
 def run(*command: str, cwd: Path | None = None, env: dict[str, str] | None = None) -> str:
     """The output of a command, which must succeed."""
     done = subprocess.run(
-        command, cwd=cwd, env=env, capture_output=True, text=True, timeout=280, check=False
+        command, cwd=cwd, env=env, capture_output=True, text=True, timeout=1100, check=False
     )
     assert done.returncode == 0, f"{command}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
     return done.stdout

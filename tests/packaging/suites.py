@@ -16,7 +16,8 @@ from pathlib import Path
 from tests.packaging.builds import NOT_SOURCES, ROOT
 from tests.packaging.pythons import IN_MAVEN, OTHERS, interpreter
 
-TESTS = ("tests/unit", "tests/execution", "tests/schema")  # none of them starts real servers
+FOLDERS = ("unit", "stores", "processes", "execution", "schema")  # without real servers
+TESTS = tuple(f"tests/{folder}" for folder in FOLDERS)
 OPTIONS = ("-q", "-n", "auto", "-m", "not alone", "-p", "no:cacheprovider")
 
 

@@ -1,4 +1,4 @@
-"""Some hundred random schedules of the following feed and of visits on two real HBase clusters,
+"""Random schedules of the following feed and of visits on two real HBase clusters,
 where trims and deletions leave markers.
 
 Several models run at once, each with its own rows, because a schedule mostly waits for HBase.
@@ -19,11 +19,12 @@ from tests.feeding import Feeding
 from tests.following.quick import apart, quick_stores
 from tests.following.schedule import run_schedule
 from tests.following.visits import VisitSchedule, one_saved_visit
+from tests.scale import seeds
 from tests.servers import hbase_primary, hbase_standby
 
 pytestmark = pytest.mark.anyio
 MODELS = 6  # at once
-SCHEDULES, VISITS = 200, 30
+SCHEDULES, VISITS = seeds(60, 600), seeds(10, 100)
 
 
 @pytest.fixture(scope="module")
@@ -47,13 +48,13 @@ async def models(clusters: Stack) -> AsyncIterator[list[Feeding]]:
 
 
 async def wrong_of(
-    models: list[Feeding], schedules: int, run: Callable[[Feeding, int], Awaitable[list[str]]]
+    models: list[Feeding], numbers: range, run: Callable[[Feeding, int], Awaitable[list[str]]]
 ) -> list[str]:
     """Run schedules on all models. Returns the faults that they found."""
-    seeds = iter(range(schedules))
+    left = iter(numbers)
 
     async def work(feeding: Feeding) -> list[str]:
-        return [line for seed in seeds for line in await run(feeding, seed)]
+        return [line for seed in left for line in await run(feeding, seed)]
 
     found = await asyncio.gather(*(work(feeding) for feeding in models))
     return [line for some in found for line in some]

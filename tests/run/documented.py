@@ -15,7 +15,7 @@ from tests.serving import ROOT, free_port
 
 PAGES = ["README.md", *sorted(p.relative_to(ROOT).as_posix() for p in ROOT.glob("docs/**/*.md"))]
 PAGES.sort(key=lambda page: (page != "README.md", page != "docs/tutorial.md", page))
-SECONDS = 240.0
+SECONDS = 900.0
 _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _INDENTED = re.compile(r"^    (.*)$", re.MULTILINE)
 _COMMAND = re.compile(r"^(?:[A-Z_]+=\S+ )*(?:\.venv/bin/|pinway |make |zcat )")

@@ -1,7 +1,7 @@
 """Every attack: a name, and what an attacker does until its time is over.
 
-A flood is one line in the module of its subject. An attack that breaks the rules of a connection is a
-function in `connections.py`.
+A flood is one line in the module of its subject. An attack that breaks the rules of a connection is
+a function in `connections.py`.
 """
 
 from bench.abuse.attacks import (

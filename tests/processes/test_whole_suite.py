@@ -182,7 +182,7 @@ def item(path: str, *fixtures: str, marks: tuple[str, ...] = (), **params: Any) 
 @pytest.mark.parametrize(
     ("test", "expected"),
     [
-        (item("contract/test_eras.py", "deployment", deployment="sqlite"), "embedded"),
+        (item("contract/test_eras.py", "deployment", deployment="sqlite"), "stores"),
         (item("contract/test_eras.py", "deployment", deployment="mysql"), "databases"),
         (item("contract/test_switches.py", "databases"), "databases"),
         (item("contract/test_job_queue.py", server="redis"), "clusters"),

@@ -21,15 +21,15 @@ from feed_engine.outbox import jobs, newest_first, priorities
 from tests.feeding import Feeding
 from tests.following import faults
 from tests.following.faults import Fault
+from tests.stores.feed_engine.feeds import test_batches as batched
+from tests.stores.feed_engine.feeds import test_refill as refilled
+from tests.stores.feed_engine.feeds import test_sides_away as away
+from tests.stores.feed_engine.feeds.smart import test_candidates as candidates
+from tests.stores.feed_engine.feeds.smart import test_handover as handover
+from tests.stores.feed_engine.feeds.smart import test_interests as interests
+from tests.stores.feed_engine.feeds.smart import test_popular as spread
+from tests.stores.feed_engine.outbox import test_completion as completion
 from tests.unit.datasources import test_queue_retries as retries
-from tests.unit.feed_engine.feeds import test_batches as batched
-from tests.unit.feed_engine.feeds import test_refill as refilled
-from tests.unit.feed_engine.feeds import test_sides_away as away
-from tests.unit.feed_engine.feeds.smart import test_candidates as candidates
-from tests.unit.feed_engine.feeds.smart import test_handover as handover
-from tests.unit.feed_engine.feeds.smart import test_interests as interests
-from tests.unit.feed_engine.feeds.smart import test_popular as spread
-from tests.unit.feed_engine.outbox import test_completion as completion
 
 pytestmark = pytest.mark.anyio
 Check = Callable[[Feeding], Awaitable[None]]
