@@ -37,6 +37,7 @@ CHECKS = (
     ["ruff", "format", "--check"],
     ["ruff", "check"],
     ["mypy"],
+    ["python", "-m", "tests.words"],
     ["pytest", "-q", "-n", "auto", "tests/unit"],
 )
 SILENCE = 15.0  # seconds
@@ -45,7 +46,8 @@ USAGE = """usage: python3 bootstrap.py COMMAND
   run [ARGUMENT ...]        install what running needs, then `pinway run`; `--times` prints the
                             seconds of each phase
   test [ARGUMENT ...]       install what testing needs, then the whole suite, or pytest with these
-  check                     install what testing needs, then formatter, linter, types, unit tests
+  check                     install what testing needs, then formatter, linter, types, words and
+                            unit tests
   exec NAME [ARGUMENT ...]  install what testing needs, then a command of .venv/bin
   install [run|test]        install only
   lock [--upgrade]          write requirements/*.lock anew"""

@@ -55,8 +55,8 @@ class Feeding(People):
         stores = stores or self.stores
         return Feeds(
             stores,
-            Race(stores.pools, cutoff=1, deadline=10),
-            Race(stores.feeds, cutoff=1, deadline=10),
+            Race(stores.pools, cutoff=60, deadline=120),
+            Race(stores.feeds, cutoff=60, deadline=120),
             self.settings,
             lambda: self.now,
         )

@@ -25,7 +25,7 @@ GRACE = 60.0
 
 @dataclass
 class Cost:
-    """What a file's tests took, in seconds; the processor's without servers that still run."""
+    """The seconds that a file's tests took, and the processor's, without servers that still run."""
 
     seconds: float = 0.0
     processor: float = 0.0
@@ -33,7 +33,7 @@ class Cost:
 
 @dataclass
 class Outcome:
-    """What a lane told: its tests by outcome, its failed tests with their reasons."""
+    """The tests of a lane by outcome, and the failed tests with their reasons."""
 
     ended: Counter[str] = field(default_factory=Counter)
     failed: list[str] = field(default_factory=list)
@@ -44,7 +44,7 @@ class Outcome:
     """The test that has begun and not ended."""
 
     def take(self, line: bytes) -> str | None:
-        """Take in a line of tests/telling.py. Returns the failure that it tells of, if any."""
+        """Take in a line of tests/telling.py. Returns its failure, if it has one."""
         told = json.loads(line)
         if "failed" in told:
             self.failed.append(f"{told['failed']}: {told['why']}")

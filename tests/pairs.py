@@ -197,11 +197,11 @@ async def _install(pairs: Pairs) -> None:
     source = ZooKeeperTopology(pairs.zookeeper, "/pinway/topology")
     await source.save(pairs.topology(), expected_epoch=None)
     await source.close()
-    async with pairs.gateway(deadline=30.0) as shards:
+    async with pairs.gateway(deadline=120.0) as shards:
         await shards.create()
     master, slave = (pairs.admin(topology_name(name)) for name in pairs.names[:2])
     [[position]] = await master.run("SELECT @@gtid_binlog_pos")
-    assert await slave.run("SELECT MASTER_GTID_WAIT(%s, 60)", (position,)) == [(0,)]
+    assert await slave.run("SELECT MASTER_GTID_WAIT(%s, 600)", (position,)) == [(0,)]
     await master.close()
     await slave.close()
 
@@ -232,7 +232,7 @@ class Load:
     async def acknowledge(self, count: int) -> None:
         """Wait until `count` more writes were acknowledged."""
         wanted = len(self.acknowledged) + count
-        async with asyncio.timeout(90):
+        async with asyncio.timeout(600):
             while len(self.acknowledged) < wanted:
                 self._more.clear()
                 await self._more.wait()

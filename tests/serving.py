@@ -101,5 +101,5 @@ def wait_until_ready(served: Serving) -> None:
 
 
 def get_json(url: str) -> Any:
-    with urllib.request.urlopen(url, timeout=10) as response:
+    with urllib.request.urlopen(url, timeout=120) as response:
         return json.load(response)

@@ -28,10 +28,10 @@ async def test_cancelled_callers_leave_no_connection_open_or_taken(
     stores = []
     for relay in relays:
         await relay.start()
-        stores.append(hbase(f"hbase://127.0.0.1:{relay.port}", CONNECTIONS, deadline=30))
+        stores.append(hbase(f"hbase://127.0.0.1:{relay.port}", CONNECTIONS, deadline=120))
         await stores[-1].create([TABLE])
         await stores[-1].put(TABLE, {b"row": {b"column": b"value"}}, 1)
-    race = Race(Sides(*stores), cutoff=0.002, deadline=30, policy=EAGER)
+    race = Race(Sides(*stores), cutoff=0.002, deadline=120, policy=EAGER)
 
     async def ask(store: WideColumnStore) -> list[Cell]:
         return await store.read(TABLE, b"row", limit=1)

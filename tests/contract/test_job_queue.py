@@ -23,7 +23,7 @@ from tests.proxy import proxied
 from tests.servers import redis_url
 
 pytestmark = pytest.mark.anyio
-PATIENT = 10.0  # seconds: the tests' machine may be busy
+PATIENT = 60.0  # seconds: the tests' machine may be busy
 TAKEOVER = 2.0
 DATABASE = 12
 ONE, TWO = Job(1, 1), Job(2, 1)

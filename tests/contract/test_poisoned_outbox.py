@@ -31,7 +31,7 @@ async def stores(shards: SqlShards, tmp_path: Path) -> AsyncIterator[Stores]:
         ValkeyServer(tmp_path) as valkey,
         embedded_stores(embedded_config(tmp_path, valkey)) as embedded,
     ):
-        queue = StreaqQueue(valkey.url(1), deadline=30.0)
+        queue = StreaqQueue(valkey.url(1), deadline=300.0)
         try:
             await empty(shards)
             yield embedded._replace(shards=shards, queue=queue)
@@ -64,7 +64,7 @@ async def test_more_unreadable_rows_than_are_relayed_at_a_time_keep_no_other_wai
 
     worker = asyncio.ensure_future(stores.queue.work(run, concurrency=32))
     try:
-        async with asyncio.timeout(120), progress:
+        async with asyncio.timeout(600), progress:
             assert await relay_once(stores, older_than=-1) == ROWS
             await progress.wait_for(lambda: len(ran) == ROWS)
             assert good not in ran

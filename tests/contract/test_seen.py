@@ -49,7 +49,7 @@ async def stores(
             return
         stack, prefix = request.getfixturevalue("clusters"), f"seen_{uuid.uuid4().hex[:8]}_"
         urls, tables = [hbase_primary(stack), hbase_standby(stack)], TABLES_POOLS + TABLES_FEEDS
-        sides = Sides(*(hbase(url, deadline=5.0, prefix=prefix) for url in urls))
+        sides = Sides(*(hbase(url, deadline=60.0, prefix=prefix) for url in urls))
         for side in sides:
             await side.create(tables)
         yield opened._replace(pools=sides, feeds=sides)

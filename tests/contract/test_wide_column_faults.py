@@ -88,7 +88,7 @@ async def check_cancelled_at_random(kit: Kit, longest: float, rounds: int) -> in
 async def test_after_calls_cancelled_at_random_every_answer_belongs_to_its_question(
     url: str, hbase_table: Table
 ) -> None:
-    store = hbase(url, pool_size=8, deadline=30)
+    store = hbase(url, pool_size=8, deadline=120)
     kit = Kit(store, hbase_table)
     await fill(kit)
     cancelled = await check_cancelled_at_random(kit, longest=0.1, rounds=20)
@@ -108,7 +108,7 @@ async def test_a_cancelled_call_to_rocksdb_harms_no_other(tmp_path: object) -> N
 async def test_a_write_cancelled_at_random_is_whole_or_not_there(
     url: str, hbase_table: Table
 ) -> None:
-    store = hbase(url, pool_size=4, deadline=30)
+    store = hbase(url, pool_size=4, deadline=120)
     kit = Kit(store, hbase_table)
 
     async def write(name: bytes) -> None:
@@ -124,7 +124,7 @@ async def test_a_write_cancelled_at_random_is_whole_or_not_there(
 
 async def test_answers_may_come_byte_by_byte(relay: Relay, hbase_table: Table) -> None:
     relay.piece = 1
-    store = through(relay, deadline=30)
+    store = through(relay, deadline=120)
     kit = Kit(store, hbase_table)
     await fill(kit)
     await asyncio.gather(*(check(kit, name) for name in ROWS[:20]))
@@ -183,7 +183,7 @@ async def test_a_server_that_hangs_times_out_and_its_late_answers_reach_nobody(
 async def test_no_more_connections_are_opened_than_the_pool_has(
     relay: Relay, hbase_table: Table
 ) -> None:
-    store = through(relay, pool_size=3, deadline=30)
+    store = through(relay, pool_size=3, deadline=120)
     kit = Kit(store, hbase_table)
     await fill(kit)
     for _ in range(3):

@@ -113,7 +113,7 @@ def host_and_port(url: str) -> tuple[str, int]:
 
 
 def hbase(
-    url: str, pool_size: int = 8, *, deadline: float = 2.0, prefix: str = ""
+    url: str, pool_size: int = 8, *, deadline: float = 60.0, prefix: str = ""
 ) -> HBaseWideColumns:
     return HBaseWideColumns(*host_and_port(url), pool_size, deadline=deadline, prefix=prefix)
 

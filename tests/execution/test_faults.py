@@ -45,7 +45,7 @@ def test_the_differential_test_catches_each_fault(fault: Fault, tmp_path: Path) 
             },
             capture_output=True,
             text=True,
-            timeout=200,
+            timeout=1100,
             check=False,
         )
         if ended.returncode != 0:

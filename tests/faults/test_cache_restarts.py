@@ -15,7 +15,7 @@ from tests.serving import free_port
 
 pytestmark = pytest.mark.anyio
 KEY = ListKey(Mapping.USER_HAS_BOARDS, 3 << 46 | 3 << 36 | 1)
-PATIENT = 5.0
+PATIENT = 60.0
 
 
 async def test_a_lease_of_memcacheds_earlier_run_fills_nothing() -> None:

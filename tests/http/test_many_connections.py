@@ -70,7 +70,7 @@ def test_an_honest_client_is_answered_beside_idle_connections(port: int, descrip
     with ExitStack() as opened:
 
         def connect() -> socket.socket:
-            return opened.enter_context(socket.create_connection(("127.0.0.1", port), timeout=30))
+            return opened.enter_context(socket.create_connection(("127.0.0.1", port), timeout=300))
 
         honest = connect()
         assert b"200 OK" in answer(honest)

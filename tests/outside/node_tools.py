@@ -117,7 +117,7 @@ def run_client(name: str, url: str, token: str, **environment: str) -> dict[str,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=270,
+        timeout=1100,
     )
     if done.returncode:
         raise ToolError(f"{name}.mjs failed:\n{done.stdout}\n{done.stderr}")

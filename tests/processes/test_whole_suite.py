@@ -56,7 +56,7 @@ def test_waits(child, capfd):
 
 
 def lane(tmp_path: Path, text: str) -> tuple[Outcome, list[str], str]:
-    """What a lane of one file came to, the failures that it told at once, and what it printed."""
+    """The outcome of a lane with one file, the failures that it told at once, and its output."""
     (tmp_path / "test_some.py").write_text(text)
     arguments = ["-c", "/dev/null", "--rootdir", str(tmp_path), str(tmp_path / "test_some.py")]
     ran, told = Lane("some", arguments, tmp_path / "output", environment()), list[str]()

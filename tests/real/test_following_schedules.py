@@ -32,7 +32,7 @@ async def models(clusters: Stack) -> AsyncIterator[list[Feeding]]:
     """Models with embedded shards, whose pools and feeds are in HBase."""
     prefix = f"model_{uuid.uuid4().hex[:8]}_"
     urls, tables = [hbase_primary(clusters), hbase_standby(clusters)], TABLES_POOLS + TABLES_FEEDS
-    sides = Sides(*(hbase(url, deadline=10.0, prefix=prefix) for url in urls))
+    sides = Sides(*(hbase(url, deadline=60.0, prefix=prefix) for url in urls))
     for side in sides:
         await side.create(tables)
     async with AsyncExitStack() as opened:

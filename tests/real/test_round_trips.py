@@ -78,7 +78,7 @@ async def world(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> Async
             mapping_cache=Counted(stores.mapping_cache, "redis", trips),
         )
         races = [
-            Race(Sides(*(Counted(side, "hbase", trips) for side in sides)), cutoff=2, deadline=5)
+            Race(Sides(*(Counted(side, "hbase", trips) for side in sides)), cutoff=60, deadline=120)
             for sides in (stores.pools, stores.feeds)
         ]
         gateway.runtime = Runtime(counted, Feeds(counted, *races))

@@ -52,7 +52,7 @@ async def moment(pairs: Pairs, master: str) -> datetime:
 async def answers(pairs: Pairs, name: str) -> None:
     """Wait until a server answers."""
     admin = pairs.admin(name)
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(300):
         while True:
             try:
                 await admin.run("SELECT 1")
@@ -79,7 +79,7 @@ async def test_a_lost_pair_is_restored_as_of_a_moment_with_every_acknowledged_wr
     monkeypatch.setattr(promotion, "JUMP", 0)
     master, slave = await pairs.both()
     folder = tmp_path / "backup"
-    async with pairs.gateway(deadline=5.0) as shards:
+    async with pairs.gateway(deadline=60.0) as shards:
         load = Load(shards)
         async with load.running():
             await load.acknowledge(50)
@@ -99,7 +99,7 @@ async def test_a_lost_pair_is_restored_as_of_a_moment_with_every_acknowledged_wr
     await answers(pairs, new)
     await pairs.done("replay", str(folder), "--on", new, "--until", f"{until:%Y-%m-%dT%H:%M:%S}")
     assert f"{new} takes writes" in await pairs.done("promote", new, "--restored")
-    async with pairs.gateway(deadline=5.0) as shards:
+    async with pairs.gateway(deadline=60.0) as shards:
         load.shards = shards
         await load.check()
         assert await shards.objects.get(damage) == {}
@@ -122,7 +122,7 @@ async def test_a_slave_whose_disk_was_lost_comes_back_from_a_backup_and_catches_
     install.ensure_backups(print)
     master, slave = await pairs.both()
     folder, data = tmp_path / "backup", pairs.server(slave).data
-    async with pairs.gateway(deadline=30.0) as shards:
+    async with pairs.gateway(deadline=60.0) as shards:
         await pairs.done("backup", slave, "--to", str(folder))
         pairs.server(slave).kill()
         writes = asyncio.create_task(insert(shards, b"-902"))

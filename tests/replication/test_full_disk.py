@@ -70,7 +70,7 @@ async def test_a_full_disk_is_told_in_time_loses_nothing_and_is_over_when_there_
     async with (
         disk(server, tmp_path) as full,
         pairs.gateway(deadline=1.0) as impatient,
-        pairs.gateway(deadline=30.0) as shards,
+        pairs.gateway(deadline=120.0) as shards,
     ):
         load = Load(shards)
         async with load.running():
@@ -115,7 +115,7 @@ async def test_a_master_that_ends_itself_without_room_for_tables_is_back_when_it
 
 async def until_ended(server: MariaDB, shards: MySqlShards) -> None:
     """Write pins that need further pages, until the server has ended itself."""
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(300):
         while server.pid is not None:
             with suppress(StoreError):
                 await insert_pin(shards, b"-821" + b" " * 60_000)

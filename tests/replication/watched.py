@@ -37,7 +37,7 @@ class Watched:
         )
 
     async def until(self, text: str, times: int = 1) -> None:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(300):
             while sum(text in line for line in self.told) < times:
                 for task in self._tasks:
                     assert not task.done(), task.exception()

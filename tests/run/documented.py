@@ -106,7 +106,7 @@ class Newcomer:
                     with urllib.request.urlopen(f"http://127.0.0.1:{self._port}/healthz"):
                         told = then()
                         os.killpg(process.pid, signal.SIGINT)  # as Ctrl-C in a terminal does
-                        process.wait(60)
+                        process.wait(300)
                         return told
                 except OSError:
                     time.sleep(0.05)  # nothing tells when a process begins to listen

@@ -21,7 +21,7 @@ def test_the_home_feed_shows_pictures_that_the_gateway_serves(demo_gateway: Serv
     assert len(pins) == 10
     for pin in pins:
         assert pin["image"]["url"].startswith(demo_gateway.url)
-        with urllib.request.urlopen(pin["image"]["url"], timeout=10) as picture:
+        with urllib.request.urlopen(pin["image"]["url"], timeout=120) as picture:
             # Most pictures are drawn, and some are photographs.
             assert picture.headers["content-type"].startswith(("image/svg+xml", "image/webp"))
             assert picture.read()
@@ -73,7 +73,7 @@ def test_sigterm_stops_it_and_its_children_as_ctrl_c_does(tmp_path: Path) -> Non
     with serving(data) as served:
         assert len(processes_on(data)) == 2
         served.process.terminate()
-        assert served.process.wait(30) == 0
+        assert served.process.wait(300) == 0
         assert processes_on(data) == []
 
 
@@ -108,7 +108,7 @@ def test_a_wrong_setting_is_one_clear_line(tmp_path: Path) -> None:
 
 def run(data: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        command(data, *arguments), cwd=ROOT, capture_output=True, text=True, timeout=60
+        command(data, *arguments), cwd=ROOT, capture_output=True, text=True, timeout=600
     )
 
 

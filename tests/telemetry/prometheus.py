@@ -18,7 +18,7 @@ from tests.serving import free_port
 from tests.telemetry.promtool import promtool
 
 CONFIGURATION = Path(deploy.__file__).parent / "prometheus" / "prometheus.yaml"
-START_SECONDS = 30
+START_SECONDS = 300
 
 
 @dataclass
@@ -47,7 +47,7 @@ class Prometheus:
         return found
 
     def _get(self, path: str) -> Any:
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=10) as response:
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=60) as response:
             return json.load(response)
 
 
@@ -80,7 +80,7 @@ def watching(gateway_port: int, folder: Path) -> Iterator[Prometheus]:
         until = time.monotonic() + START_SECONDS
         while True:
             try:
-                urllib.request.urlopen(f"http://127.0.0.1:{port}/-/ready", timeout=1).close()
+                urllib.request.urlopen(f"http://127.0.0.1:{port}/-/ready", timeout=30).close()
                 break
             except OSError:
                 assert process.poll() is None, log.read_text()[-2000:]
@@ -89,4 +89,4 @@ def watching(gateway_port: int, folder: Path) -> Iterator[Prometheus]:
         yield Prometheus(port, time.time())
     finally:
         process.terminate()
-        process.wait(30)
+        process.wait(300)

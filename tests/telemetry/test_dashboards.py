@@ -148,7 +148,7 @@ def test_alerts_say_what_is_wrong_and_how_urgent_it_is() -> None:
 )
 def test_the_checker_takes_the_rules(arguments: tuple[str, ...]) -> None:
     done = subprocess.run(
-        [promtool(), *arguments], cwd=RULES.parent, capture_output=True, text=True, timeout=60
+        [promtool(), *arguments], cwd=RULES.parent, capture_output=True, text=True, timeout=600
     )
     assert done.returncode == 0, done.stdout + done.stderr
 

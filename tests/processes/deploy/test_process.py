@@ -111,7 +111,7 @@ def test_the_log_of_the_previous_life_is_kept(tmp_path: Path) -> None:
     log = tmp_path / "log"
     for word in ("first", "second"):
         identity = process.spawn(["echo", word], cwd=tmp_path, log=log, env=os.environ)
-        assert process.wait_gone(identity, timeout=10)
+        assert process.wait_gone(identity, timeout=120)
     assert (tmp_path / "log.1").read_text() == "first\n"
     assert log.read_text() == "second\n"
 

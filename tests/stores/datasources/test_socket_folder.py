@@ -68,7 +68,7 @@ def test_the_folder_of_a_killed_process_goes_with_the_next_start(temporary: Path
 def test_a_process_removes_its_own_folder_when_it_ends(temporary: Path) -> None:
     with owner(temporary) as (process, folder):
         assert folder.exists()
-        process.communicate("\n", timeout=30)
+        process.communicate("\n", timeout=300)
         assert not folder.exists()
 
 

@@ -36,7 +36,7 @@ class World:
         self.path.write_bytes(dump(topology))
 
     async def until(self, holds: Callable[[], bool]) -> None:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(300):
             while True:
                 if holds():
                     return

@@ -169,7 +169,7 @@ def test_a_block_in_a_thread_refers_to_no_tuple_that_another_thread_fills(
     def held(generation: int | None = None) -> list[object]:
         objects: list[object] = listing(generation=generation)
         listed.set()
-        filled.wait(30)
+        filled.wait(300)
         return objects
 
     def read() -> None:

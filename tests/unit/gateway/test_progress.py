@@ -29,7 +29,7 @@ def test_a_long_wait_is_told_again_and_again(monkeypatch: pytest.MonkeyPatch) ->
             twice.set()
 
     with telling("the stores", say=say):
-        assert twice.wait(60)
+        assert twice.wait(300)
     assert said[0].startswith("still waiting for the stores, after ")
     told = len(said)
     monkeypatch.setattr(progress, "SILENCE", 60.0)
@@ -59,7 +59,7 @@ def test_a_wait_names_the_stores_and_the_causes(monkeypatch: pytest.MonkeyPatch)
             heard.set()
 
     with telling("the stores", say=say), waiting_for("queue at shelf:6379"):
-        assert heard.wait(60)
+        assert heard.wait(300)
 
 
 @pytest.fixture

@@ -68,7 +68,7 @@ async def test_a_future_can_be_awaited_before_and_after_its_value_arrives(
     keys.end([value])
     assert await asyncio.gather(*waiting) == [value, value]
     assert await gathered == [value, value]
-    assert await asyncio.wait_for(future, 1) == value == await future == future.result()
+    assert await asyncio.wait_for(future, 300) == value == await future == future.result()
     assert future.exception() is None
     assert future.done()
     assert not future.cancel()

@@ -59,7 +59,7 @@ def test_a_process_started_in_the_background_stops_when_it_is_told(
 ) -> None:
     with started(program) as process:
         process.send_signal(number)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=300)
     assert (out, process.returncode) == ("closed\nended\n", 0), err
 
 
@@ -71,5 +71,5 @@ def test_a_hang_up_ends_nothing_and_is_told(program: str) -> None:
             assert process.stderr is not None
             assert "SIGHUP is ignored" in process.stderr.readline()
         process.send_signal(signal.SIGTERM)
-        out, _ = process.communicate(timeout=30)
+        out, _ = process.communicate(timeout=300)
     assert (out, process.returncode) == ("closed\nended\n", 0)

@@ -329,6 +329,6 @@ async def test_a_client_in_debt_waits_in_line_and_other_clients_do_not() -> None
         await asyncio.sleep(0)
     assert begun == ["c"] * 5
     clock.now = BURST / SHARE + WINDOW
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(300):
         await asyncio.gather(*tasks)
     assert begun.count("a") == 3

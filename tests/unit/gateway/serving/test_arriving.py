@@ -187,7 +187,7 @@ async def test_a_client_in_debt_is_served_when_its_debt_is_worked_off(door: Door
     await turn()
     assert door.served == [HONEST]
     door.clock.now += 2 * BURST / 0.25 + WINDOW
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(300):
         while len(door.served) < 2:
             await turn()
 
@@ -239,7 +239,7 @@ async def test_all_connections_that_wait_are_served_when_no_more_are_taken(door:
 
 @in_each_loop
 async def test_a_server_that_ends_answers_the_connections_that_it_took() -> None:
-    async with running(App()) as (server, port), asyncio.timeout(30):
+    async with running(App()) as (server, port), asyncio.timeout(300):
         with ExitStack() as opened, pytest.MonkeyPatch.context() as changed:
             changed.setattr(arriving, "SERVED", 0)  # all that are taken wait
             clients = [socket.create_connection(("127.0.0.1", port)) for _ in range(arriving.TAKEN)]
@@ -281,7 +281,7 @@ async def test_a_server_without_descriptors_goes_on_when_it_has_some() -> None:
                         taken.callback(os.close, os.dup(client.fileno()))
                 with suppress(BlockingIOError):
                     client.connect(("127.0.0.1", port))
-                await asyncio.wait_for(told.event.wait(), 30)
+                await asyncio.wait_for(told.event.wait(), 300)
             finally:
                 resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
                 arriving.log.removeHandler(told)
@@ -289,7 +289,7 @@ async def test_a_server_without_descriptors_goes_on_when_it_has_some() -> None:
             loop = asyncio.get_running_loop()
             await loop.sock_sendall(client, request("/whole", CLOSE))
             found = b""
-            while part := await asyncio.wait_for(loop.sock_recv(client, 1_000), 30):
+            while part := await asyncio.wait_for(loop.sock_recv(client, 1_000), 300):
                 found += part
             assert BODY in found
 

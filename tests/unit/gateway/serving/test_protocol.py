@@ -166,7 +166,7 @@ async def test_a_stop_waits_for_the_answer_and_closes_the_connection() -> None:
         server.should_exit = True
         await until(lambda: not connection.cycle.keep_alive)  # type: ignore[union-attr]
         app.wait.set()
-        found = await asyncio.wait_for(reader.read(), 30)
+        found = await asyncio.wait_for(reader.read(), 300)
         assert b"connection: close\r\n" in found
         assert found.endswith(BODY)
         writer.close()
@@ -212,10 +212,10 @@ async def test_a_head_does_not_wait_for_a_body_that_is_not_there_yet() -> None:
     async with served(app) as port:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(request("/stream", CLOSE))
-        found = await asyncio.wait_for(reader.readuntil(BODY[:5]), 30)
+        found = await asyncio.wait_for(reader.readuntil(BODY[:5]), 300)
         assert found.startswith(b"HTTP/1.1 200 OK\r\n")
         app.wait.set()
-        assert BODY[5:] in await asyncio.wait_for(reader.read(), 30)
+        assert BODY[5:] in await asyncio.wait_for(reader.read(), 300)
         writer.close()
 
 
@@ -233,7 +233,7 @@ async def test_an_application_waits_for_a_client_that_does_not_read() -> None:
         async with served(app) as port:
             with socket.create_connection(("127.0.0.1", port)) as client:
                 client.sendall(request("/endless"))
-                await asyncio.wait_for(paused.wait(), 30)
+                await asyncio.wait_for(paused.wait(), 300)
                 count = app.sent
                 for _ in range(100):
                     await asyncio.sleep(0)
@@ -327,7 +327,7 @@ async def test_an_answer_waits_until_the_client_has_read_the_last_one() -> None:
     async with connected(app) as (protocol, transport, _):
         protocol.pause_writing()
         protocol.data_received(request("/whole"))
-        await asyncio.wait_for(app.answering_now.wait(), 30)
+        await asyncio.wait_for(app.answering_now.wait(), 300)
         await asyncio.sleep(0)
         await asyncio.sleep(0)
         assert transport.written == []
