@@ -24,6 +24,8 @@ from deploy.stack import Stack
 from tests.servers import mysql_servers
 
 ON_EACH = 12
+PATIENT = 120.0
+"""Seconds for a call, unless a test is about its deadline: the machine may be busy."""
 # Numbers of this process only, so that two runs may share one stack. They are above the numbers
 # that the tests of whole gateways use (tests/real/configurations.py), since these shards are
 # dropped.
@@ -110,7 +112,7 @@ def make_sqlite(directory: Path) -> Deployment:
     topology = make_topology(servers, "First", "Second")
 
     def opener(topology: Topology, **options: Any) -> SqliteShards:
-        return SqliteShards(topology, "OFF", **options)
+        return SqliteShards(topology, "OFF", **{"deadline": PATIENT, **options})
 
     deployment = Deployment("sqlite", topology, opener)
     asyncio.run(_create(deployment))
@@ -125,7 +127,9 @@ def mysql(databases: Stack) -> Iterator[Deployment]:
     topology = make_topology(mysql_servers(databases), first, second)
 
     def opener(topology: Topology, **options: Any) -> MySqlShards:
-        return MySqlShards(topology, user=user, password=password, **options)
+        return MySqlShards(
+            topology, user=user, password=password, **{"deadline": PATIENT, **options}
+        )
 
     deployment = Deployment("mysql", topology, opener)
     asyncio.run(_create(deployment))
