@@ -79,7 +79,7 @@ FAILING: dict[str, tuple[str, dict[str, Any]]] = {
     "errors behind lines": (errors.failing(80, 190_000), {}),
     "errors behind carriage returns": (errors.failing(60, 150_000, newline="\r"), {}),
     "errors of long names": (errors.failing(60, name="x" * 240), {}),
-    "errors of merged fields": (errors.merged(180, 20_000), {}),
+    "errors of merged fields": (errors.merged(70, 20_000), {}),
     "errors, pages and nulls": (errors.mixed(30), {}),
     "errors of lists in lists": (
         f"{{ users(first: 100) {{ edges {{ node {{ followers(first: 20) {{ edges {{ node {{ "
@@ -90,7 +90,7 @@ FAILING: dict[str, tuple[str, dict[str, Any]]] = {
     "nulls for @skip and @include": (errors.NULL_FLAGS, {"v": None}),
     "a null for an argument": (errors.NULL_ARGUMENT, {"v": None}),
     "a few nulls for an argument": (
-        errors.NULL_ARGUMENT.replace("args(includeDeprecated: $v)", "args", 55),
+        errors.NULL_ARGUMENT.replace("args(includeDeprecated: $v)", "args", 62),
         {"v": None},
     ),
     "leaves of a type": (errors.LEAVES, {}),

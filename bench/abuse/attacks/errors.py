@@ -96,7 +96,7 @@ ATTACKS: list[Attack] = [
     flood("errors: GET", _got(failing(20, 3_000))),
     flood("errors: 8,000 of 100 users", _posted(failing(80))),
     flood("errors: long aliases", _posted(failing(60, name="x" * 240))),
-    flood("errors: merged fields", _posted(merged(180, 20_000))),
+    flood("errors: merged fields", _posted(merged(70, 20_000))),
     flood("errors: pages and nulls beside them", _posted(mixed(30))),
     flood("errors: null for @include", _posted(NULL_FLAG, v=None)),
     flood("errors: null for @skip and @include", _posted(NULL_FLAGS, v=None)),
