@@ -166,7 +166,8 @@ class Plan:
         finally:
             if len(run.deferred_free) > SLICES_AT_ONCE:
                 run.data = None
-                run.deferred_free[:0] = slices(run.left_out)  # the caller still uses them
+                # the caller still uses both for a while
+                run.deferred_free[:0] = slices(run.errors) + slices(run.left_out)
                 sweep(run.loop, run.deferred_free)
         return Outcome(parts, run.errors, left_out=run.left_out)
 

@@ -208,7 +208,7 @@ class Order:
     Thousands of fields may fail below one object, so the ranks of an object are found once."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[int, int], tuple[int, ...]] = {}
+        self.known: dict[tuple[int, int], tuple[int, ...]] = {}
         """The ranks of the objects above failures, by the id of their positions and the number."""
 
     def __call__(self, failure: tuple[Positions, int, Exception]) -> tuple[int, ...]:
@@ -221,14 +221,14 @@ class Order:
         while positions is not None:
             base, i = positions.base(i)
             key = id(base), i
-            known = self._known.get(key)
+            known = self.known.get(key)
             if known is not None:
                 found = known
                 break
             steps.append((key, base.step(i)[1]))
             positions, i = base.above(i)
         for key, rank in reversed(steps):
-            found = self._known[key] = (*found, rank)
+            found = self.known[key] = (*found, rank)
         return found
 
 

@@ -205,7 +205,7 @@ async def end_failures(run: State, failures: list[Failure]) -> None:
         for number, part in enumerate(slices(failures)):
             ranked.append(sorted((order(one), number, n) for n, one in enumerate(part)))
             await run.rest()
-        run.deferred_free += ranked
+        run.deferred_free += [*ranked, *slices([*order.known.items()])]
         ordered = (failures[number * SLICE + n] for _, number, n in merge(*ranked))
     propagated = False
     while part := list(islice(ordered, SLICE)):

@@ -1,5 +1,5 @@
-"""A response has a bounded number of errors, and one more that counts all others. Its nulls are
-those of all errors."""
+"""A response has a bounded number of errors, and one more that counts all other errors. Each field
+that failed is null, whether its error is shown or not."""
 
 import logging
 from collections.abc import Callable
@@ -19,6 +19,7 @@ from gateway.execution.run import response, waiting
 from gateway.execution.run.base_completer import SLICE
 from gateway.execution.run.errors import MOST_ERRORS
 from gateway.execution.showing import MESSAGE, shown
+from gateway.execution.tasks.deadlines import Deadlines
 from gateway.settings import Settings
 from resolvers.bulk import bulk
 from schema.fields import field as field_of
@@ -207,22 +208,21 @@ async def test_a_long_message_is_cut() -> None:
 
 async def test_the_deadline_ends_the_writing_of_errors(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(waiting, "BUDGET", 0.0)  # a rest after each slice
-    executor, written = executor_of(SCHEMA, Settings(max_cost=0)), 0
-    located = run_errors.located
+    plan = Engine(SCHEMA._schema).compile(parse("{ rows(count: 1000) { own a: own } }"))
+    deadlines, located, written = Deadlines(60.0), run_errors.located, 0
 
     def late(*given: Any) -> GraphQLError:
         nonlocal written
         written += 1
         if written == 1:
-            [deadline] = executor._deadlines.running
+            [deadline] = deadlines.running
             deadline.expire()
         return located(*given)
 
     monkeypatch.setattr(response, "located", late)
-    context: Any = SimpleNamespace(again=None, fault=None)
-    query = "{ rows(count: 1000) { own a: own } }"
-    result = await executor.run(query, None, None, context)
-    assert result.codes == ["TIMEOUT"]
+    with pytest.raises(TimeoutError), deadlines.begin() as deadline:
+        await plan.run(context=SimpleNamespace(fault=None), deadline=deadline)
+    assert written == MOST_ERRORS  # of the first slice
 
 
 async def test_other_tasks_run_while_errors_are_written(monkeypatch: pytest.MonkeyPatch) -> None:
