@@ -156,6 +156,8 @@ class Waiting(Starting):
             if not task.done_:
                 self._cancelled_tasks.add(task)
                 task.cancel()
+        for dropped in self.dropped:
+            dropped.cancel()
 
     def _wake(self) -> None:
         if self._waiter is not None and not self._waiter.done():
