@@ -1,5 +1,5 @@
 // A pane that draws the last response's trace as a waterfall. The gateway tells it in
-// `extensions.trace` outside production; the pane takes it out of the response that is shown.
+// `extensions.trace` while a demo viewer is set; the pane takes it out of the response that is shown.
 import { useSyncExternalStore } from "react";
 
 const Icon = () => (
