@@ -103,7 +103,7 @@ def _own(host: str) -> set[str]:
 
 
 def closed(settings: Settings) -> str | None:
-    """What nobody gets because of the settings, as a line of the log; None if this machine's
+    """A line of the log about what nobody gets because of the settings; None if this machine's
     clients get all of it."""
     if settings.admin_port:
         operators = ""

@@ -133,7 +133,7 @@ def test_where_a_public_address_is_set_nobody_is_on_this_machine(
 
 
 async def told(one: httpx.AsyncClient) -> dict[str, object]:
-    """What the client is told that strangers must not know."""
+    """The things that the client is told, and that strangers must not know."""
     found: dict[str, object] = {
         path: (await one.get(path)).text
         for path in ("/metrics", "/statusz", "/statusz.json")

@@ -116,7 +116,7 @@ class World:
         return await one.request(method, path, extensions=extensions, **given)
 
     async def told(self, one: httpx.AsyncClient) -> set[str]:
-        """What the client is told that strangers must not know."""
+        """The paths that told the client what strangers must not know."""
         found = set()
         for path, secret in (
             ("/metrics", "pinway_"),

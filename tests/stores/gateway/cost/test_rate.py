@@ -127,7 +127,7 @@ async def test_gateways_together_never_spend_more_than_the_bucket_gives(seed: in
 
 
 async def spent_by_all(own: Rate, clients: list[str], each: int) -> int:
-    """What the clients could spend, each up to `each`."""
+    """The tokens that the clients could spend, each up to `each`."""
     spent = 0
     for client in clients:
         for _ in range(each // 50):
