@@ -184,7 +184,7 @@ def site(address: str) -> str:
 @lru_cache(maxsize=2 * _REMEMBERED)
 def units(client: str) -> tuple[Unit, ...]:
     """The units in which a client (`site`) is counted, the smallest first: itself, and the larger
-    networks of an IPv6 client. Whoever has a large network also has all of its /64 networks, and
+    networks of an IPv6 client. The owner of a large network also has all of its /64 networks, and
     would otherwise be 65,536 clients. A viewer's name is a unit of its own."""
     address, _, bits = client.partition("/")
     if bits != "64":
@@ -195,7 +195,7 @@ def units(client: str) -> tuple[Unit, ...]:
 
 @lru_cache(maxsize=_REMEMBERED)
 def around(client: str) -> tuple[Unit, ...]:
-    """The units in which all operations of an address (`site`) count, whoever their viewers are: an
+    """The units in which all operations of an address (`site`) count, of all its viewers: an
     address may be a household or an office with a viewer at each table. An IPv4 address has as many
     shares as a /56, because providers give a household either of them."""
     if "." in client:

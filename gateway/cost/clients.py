@@ -2,7 +2,7 @@
 spend, and how many requests and operations of one client proceed at a time.
 
 A client is a viewer or, for requests without a viewer, an address. The operations of an address
-count together, too, whoever their viewers are, and so do all clients of an IPv6 network
+count together, too, of all its viewers, and so do all clients of an IPv6 network
 (`gateway.peers`): an attacker can have many accounts, and many addresses of one network.
 """
 
