@@ -112,12 +112,19 @@ def sqlite_shards(topology: Topology) -> ShardStore:
 
 
 def mysql_shards(
-    topology: Topology, user: str, password: str, connections: int, slave_reads: bool
+    topology: Topology, user: str, password: str, connections: int, slave_reads: bool, ca: str
 ) -> ShardStore:
+    if ca:
+        tls.context(ca)
     from datasources.mysql import MySqlShards
 
     return MySqlShards(
-        topology, user=user, password=password, pool_size=connections // 2, slave_reads=slave_reads
+        topology,
+        user=user,
+        password=password,
+        pool_size=connections // 2,
+        slave_reads=slave_reads,
+        ca=ca,
     )
 
 

@@ -27,6 +27,7 @@ from datasources.protocols import (
     TopologySource,
     WideColumnStore,
 )
+from datasources.tls import BadCertificate
 from datasources.topology import Topology
 from datasources.urls import BadUrl, mask, split
 from datasources.waits import waiting_for
@@ -78,6 +79,7 @@ SHARDS: Mapping[str, Callable[[Topology, "StoresConfig"], ShardStore]] = {
         config.mysql_password,
         config.mysql_connections,
         config.slave_reads,
+        config.mysql_ca,
     ),
 }
 
@@ -100,6 +102,7 @@ class StoresConfig:
     mysql_password: str = field(default="", repr=False)
     mysql_connections: int = 32
     slave_reads: bool = True
+    mysql_ca: str = ""
 
 
 def open_topology(url: str) -> TopologySource:
@@ -210,6 +213,8 @@ def _open_shards(topology: Topology, config: StoresConfig) -> ShardStore:
     try:
         with waiting_for("shards", lambda: "their driver is being loaded"):
             return SHARDS[scheme](topology, config)
+    except BadCertificate as error:
+        raise ConfigError(f"setting mysql_ca: {error}") from None
     except ImportError as error:
         raise _missing(f"the topology's {scheme}:// servers", error) from error
 

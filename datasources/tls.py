@@ -8,8 +8,8 @@ class BadCertificate(ValueError):
 
 
 def context(ca: str = "", certificate: str = "", key: str = "") -> ssl.SSLContext:
-    """The context that trusts the certificates in the file `ca` (the default: those of the system),
-    and shows the client's certificate, if there is one. Raises BadCertificate."""
+    """The context that trusts the certificates in the file `ca` (the default: the system's
+    authorities), and shows the client's certificate, if there is one. Raises BadCertificate."""
     try:
         made = ssl.create_default_context(cafile=ca or None)
     except (OSError, ssl.SSLError) as error:

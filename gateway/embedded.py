@@ -57,6 +57,7 @@ async def embedded(settings: Settings) -> AsyncIterator[StoresConfig]:
             cache_refused_is_empty=settings.cache_refused_is_empty,
             mysql_user=settings.mysql_user,
             mysql_password=settings.mysql_password,
+            mysql_ca=settings.mysql_ca,
             mysql_connections=settings.mysql_connections,
             slave_reads=settings.slave_reads,
         )

@@ -90,6 +90,7 @@ class Settings(BaseSettings):
     topology_seed: str = ""
     mysql_user: str = "pinway"
     mysql_password: str = ""
+    mysql_ca: str = ""
     mysql_operator_user: str = "pinway_operator"
     mysql_operator_password: str = ""
     mysql_connections: int = Field(default=32, ge=2, le=1_000)

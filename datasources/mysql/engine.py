@@ -46,10 +46,11 @@ class MySqlEngine:
         deadline: float,
         observe: Observe,
         slave_reads: bool,
+        ca: str = "",
     ) -> None:
         self._slave_reads = slave_reads
         self._confirm: Callable[[], Awaitable[None]] | None = None
-        self._user, self._password = user, password
+        self._user, self._password, self._ca = user, password, ca
         self._pool_size, self._deadline, self._observe = pool_size, deadline, observe
         self._servers: dict[str, Server] = {}
         self._leaving: set[asyncio.Task[None]] = set()
@@ -249,7 +250,7 @@ class MySqlEngine:
 
     def _logins_of(self, topology: Topology) -> dict[str, Login]:
         return {
-            name: Login.of(url, self._user, self._password)
+            name: Login.of(url, self._user, self._password, self._ca)
             for name, url in topology.servers.items()
         }
 

@@ -5,8 +5,10 @@ Transactions run at READ COMMITTED. They read FOR UPDATE before they decide, and
 also lock the gaps around missing rows, and inserts of unrelated rows would deadlock.
 """
 
+import ssl
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -17,6 +19,7 @@ from pymysql.converters import decoders
 
 from datasources.replication.server_row import EXISTS
 from datasources.sql.engine import Result
+from datasources.tls import context
 
 # Sequences have 38 digits, more than Decimal's default context keeps in arithmetic.
 _DECODERS = {**decoders, FIELD_TYPE.NEWDECIMAL: int, FIELD_TYPE.DECIMAL: int}
@@ -31,17 +34,20 @@ class Login:
     port: int
     user: str
     password: str = field(repr=False)
+    ca: str = ""
 
     @classmethod
-    def of(cls, url: str, user: str, password: str) -> "Login":
+    def of(cls, url: str, user: str, password: str, ca: str = "") -> "Login":
         """Read the parts of `mysql://[user[:password]@]host[:port]`. `user` and `password` are the
-        defaults for missing parts."""
+        defaults for missing parts. With `ca`, a file with the certificates of authorities, the
+        connection has TLS."""
         parts = urlsplit(url)
         return cls(
             parts.hostname or "127.0.0.1",
             parts.port or 3306,
             unquote(parts.username) if parts.username else user,
             unquote(parts.password) if parts.password else password,
+            ca,
         )
 
 
@@ -54,6 +60,12 @@ class _Connection(Connection):  # type: ignore[misc]  # the driver has no types
             return f"_binary X'{obj.hex()}'"
         literal: str = super().escape(obj)
         return literal
+
+    async def _request_authentication(self) -> None:
+        # The driver would go on without TLS if the server, or somebody before it, offers none.
+        if self._ssl_context is not None and not self.server_capabilities & CLIENT.SSL:
+            raise aiomysql.OperationalError(2026, "the server offers no TLS, and mysql_ca needs it")
+        await super()._request_authentication()
 
 
 class _Cursor(aiomysql.Cursor):  # type: ignore[misc]
@@ -136,6 +148,7 @@ async def connect(login: Login, *, autocommit: bool, deadline: float) -> Link:
         conv=_DECODERS,
         client_flag=CLIENT.FOUND_ROWS,  # an UPDATE that changes nothing still counts its rows
         autocommit=autocommit,
+        ssl=_tls(login.ca) if login.ca else None,
     )
     # The driver's own `connect` leaves the socket open when it is cancelled in the handshake.
     try:
@@ -146,6 +159,11 @@ async def connect(login: Login, *, autocommit: bool, deadline: float) -> Link:
         connection.close()
         raise
     return link
+
+
+@lru_cache(4)
+def _tls(ca: str) -> ssl.SSLContext:
+    return context(ca)
 
 
 async def _set_up(link: Link, mariadb: bool, deadline: float) -> None:

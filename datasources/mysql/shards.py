@@ -28,7 +28,8 @@ class MySqlShards(SqlShards):
     `pool_size` is the number of connections to each server, separately for reads and for
     transactions. `deadline` is in seconds, for each read and each statement of a transaction.
     `observe` is called for each round trip. `slave_reads`: while a master does not answer, its
-    slave is read.
+    slave is read. `ca`: a file with the certificates of the servers' authorities; without it, the
+    connections have no TLS.
     """
 
     def __init__(
@@ -42,6 +43,7 @@ class MySqlShards(SqlShards):
         clock: Callable[[], int] = now_ms,
         observe: Observe = lambda server, operation: None,
         slave_reads: bool = True,
+        ca: str = "",
     ) -> None:
         self._engine = MySqlEngine(
             topology,
@@ -51,6 +53,7 @@ class MySqlShards(SqlShards):
             deadline=deadline,
             observe=observe,
             slave_reads=slave_reads,
+            ca=ca,
         )
         super().__init__(self._engine, topology, clock)
 

@@ -98,7 +98,7 @@ def add_command(settings: Settings, name: str, url: str) -> None:
 
         following = topologies.added(work.topology, name, url)
         account = settings.mysql_operator_user, settings.mysql_operator_password
-        admin = Admin(name, url, *account)
+        admin = Admin(name, url, *account, settings.mysql_ca)
         try:
             await admin.run("SELECT 1", within=CONNECT_SECONDS)
         except StoreError as error:
@@ -148,6 +148,7 @@ def open_command(
             following,
             user=work.settings.mysql_operator_user,
             password=work.settings.mysql_operator_password,
+            ca=work.settings.mysql_ca,
         )
         try:
             await store.open_shards(span)

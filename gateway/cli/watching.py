@@ -184,7 +184,7 @@ def _admins(opened: AsyncExitStack, settings: Settings) -> Callable[[Topology, s
         url = topology.servers[name]
         if (name, url) not in known:
             account = settings.mysql_operator_user, settings.mysql_operator_password
-            known[name, url] = Admin(name, url, *account)
+            known[name, url] = Admin(name, url, *account, settings.mysql_ca)
             opened.push_async_callback(known[name, url].close)
         return known[name, url]
 

@@ -81,6 +81,7 @@ async def means(settings: Settings, purpose: str | None) -> AsyncIterator[Work]:
                 topology.servers[name],
                 settings.mysql_operator_user,
                 settings.mysql_operator_password,
+                settings.mysql_ca,
             )
             opened.push_async_callback(made.close)
             return made

@@ -1,6 +1,7 @@
 """TLS, users of the ACL and Unix sockets, with a real Redis: each works for the cache and for the
 queue, and a refusal is one line without the password."""
 
+import asyncio
 import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -33,7 +34,7 @@ class Server:
         self.files = certificates.made_in(folder)
         self.socket = folder / "r.sock"
         (folder / "users.acl").write_text(
-            f"user default off\nuser {USER} on >{PASSWORD} ~* &* +@all\n"
+            f"user default off\nuser {USER} on >{PASSWORD} ~* &* +@all -@dangerous +info\n"
         )
         (folder / "redis.conf").write_text(
             f"port {self.port}\nbind 127.0.0.1\ntls-port {self.tls_port}\n"
@@ -106,6 +107,15 @@ async def test_the_cache_and_the_queue_work(server: Server, way: str) -> None:
     before = await queue.depth()
     await queue.enqueue([Job(1, before + 1)])
     assert await queue.depth() == before + 1
+    ran = asyncio.Event()
+
+    async def run(job: Job) -> None:
+        ran.set()
+
+    worker = asyncio.create_task(queue.work(run))
+    await ran.wait()
+    worker.cancel()
+    await asyncio.wait([worker])
     await queue.close()
 
 

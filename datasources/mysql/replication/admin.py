@@ -34,11 +34,11 @@ class Role(NamedTuple):
 
 
 class Admin:
-    """A connection, made when it is first needed. Close it after use."""
+    """A connection, made when it is first needed. Close it after use. With `ca`, it has TLS."""
 
-    def __init__(self, name: str, url: str, user: str, password: str) -> None:
+    def __init__(self, name: str, url: str, user: str, password: str, ca: str = "") -> None:
         self.name = name
-        self.login = Login.of(url, user, password)
+        self.login = Login.of(url, user, password, ca)
         self._link: Link | None = None
 
     async def run(

@@ -23,6 +23,8 @@ def login_file(admin: Admin) -> Iterator[str]:
             f"[client]\nhost={login.host}\nport={login.port}\nprotocol=tcp\n"
             f'user={login.user}\npassword="{password}"\n'
         )
+        if login.ca:
+            file.write(f"ssl-ca={login.ca}\nssl-verify-server-cert\n")
         file.flush()
         yield f"--defaults-extra-file={file.name}"
 
