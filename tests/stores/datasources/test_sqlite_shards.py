@@ -1,6 +1,7 @@
 """SQLite's own behavior: files, other processes, threads, and how it reads its indexes."""
 
 import asyncio
+import contextlib
 import sqlite3
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
@@ -14,6 +15,7 @@ import pytest
 from datasources.errors import StoreConflict, StoreCorrupt, StoreUnavailable
 from datasources.ids import Kind, compose
 from datasources.mappings import Edge, EdgeKey, ListKey, Mapping, PageRequest, Position
+from datasources.protocols import Use
 from datasources.sql.dialect import SQLITE
 from datasources.sql.engine import Part, Place, Row
 from datasources.sql.lists import edges_condition, heads_condition
@@ -342,3 +344,20 @@ async def test_one_who_reads_on_and_on_lets_others_have_their_turn(
         for _ in range(10):
             await store.objects.get([compose(0, Kind.PIN, 1)])
     assert other.turns >= 10
+
+
+async def test_a_file_of_an_earlier_version_gets_the_tables_that_it_lacks(tmp_path: Path) -> None:
+    topology = sqlite_topology(tmp_path)
+    shards = SqliteShards(topology)
+    await shards.create()
+    await shards.close()
+    with contextlib.closing(sqlite3.connect(tmp_path / "db00000.sqlite")) as file:
+        file.execute("DROP TABLE quotas")
+        file.execute("INSERT INTO pins (data) VALUES ('{}')")
+        file.commit()
+    shards = SqliteShards(topology)
+    await shards.create()
+    user = compose(0, Kind.USER, 1)
+    await shards.objects.transact(0, lambda tx: tx.use(user, 0, [Use(1, 1, 1)]))
+    assert len(await shards.objects.list(Kind.PIN, 0, 9)) == 1
+    await shards.close()
