@@ -1,4 +1,4 @@
-"""The addresses of bookmarks: web addresses, texts that can't be links, and what is left out."""
+"""Sorts the addresses of bookmarks: links, texts that can't be links, and browsers' own things."""
 
 import re
 from typing import NamedTuple
@@ -20,6 +20,8 @@ _OF_BROWSERS = frozenset(
 )
 """Schemes of code and of things inside one browser. Nobody else can follow such a link."""
 _ESCAPED = re.compile(rf"[\s\x00-\x20\x7f]|{validation.UNSEEN.pattern}")
+_PLAIN = re.compile(r"(?=[!-~]{1,2000}\Z)[a-zA-Z0-9.-]+(?:[/?#][!-\[\]-~]*)?")
+"""A host and a path that need no closer look."""
 _SHOWN = 60
 
 
@@ -46,6 +48,8 @@ def read(text: str) -> Address:
             return Address("", told)
         return _kept(address, "it has no http:// or https://")
     rest = _escaped(address[web.end() :])
+    if _PLAIN.fullmatch(rest):
+        return Address(f"{web[1].lower()}://{rest}")
     if not rest.strip("/"):
         return Address("", f"{address[:_SHOWN]!r} is no web address: link left out")
     address = f"{web[1].lower()}://{rest}"
@@ -79,7 +83,7 @@ def _escaped(rest: str) -> str:
 
 
 def _credentials(rest: str) -> str | None:
-    """What to say of a user name or a password before the host; None if there is none."""
+    """The fault of an address with a user name or a password; None if it has neither."""
     authority = re.split("[/?#]", rest, maxsplit=1)[0]
     _, at, host = authority.rpartition("@")
     if not at:

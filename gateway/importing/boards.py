@@ -62,6 +62,7 @@ class _Boards:
         self._names: dict[bytes, bytes] = {}  # digests of names → their boards' keys
         self._folders: dict[bytes, int] = {}  # a board's key → the line of its folder
         self._scaffolds: set[tuple[str, ...]] = set()
+        self._last: tuple[Place, str] | None = None  # a board's key, kept for the next link
         self._open: dict[tuple[str, ...], Folder] = {}
         self._waiting: dict[tuple[str, ...], bool] = {}
         """The open folders without a board yet → whether they hold private links."""
@@ -173,7 +174,9 @@ class _Boards:
 
     def _key_of(self, place: Place) -> str:
         path, private = place
-        return self._key("private board" if private else "board", *path)
+        if self._last is None or self._last[0] != place:
+            self._last = place, self._key("private board" if private else "board", *path)
+        return self._last[1]
 
     def _key(self, *parts: str) -> str:
         """The key of a place in an owner's bookmarks. It is the same in each import."""

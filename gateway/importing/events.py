@@ -1,4 +1,4 @@
-"""What a file of bookmarks holds, in its order, whatever its format: folders, links and faults."""
+"""The content of a file of bookmarks in its order, in any format: folders, links and faults."""
 
 from collections.abc import Iterator
 from typing import NamedTuple

@@ -63,7 +63,7 @@ class Source:
         return found, validation.username(options.owner)
 
     def events(self, found: Format) -> Iterator[Event]:
-        """What a file of bookmarks holds. Raises BadInput for a broken JSON document."""
+        """The content of a file of bookmarks. Raises BadInput for a broken JSON document."""
         match found:
             case Format.FIREFOX:
                 return backups.read_firefox(self._file)

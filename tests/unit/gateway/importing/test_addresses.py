@@ -1,4 +1,4 @@
-"""Addresses of bookmarks: links, texts that can't be links, and what is left out."""
+"""Addresses of bookmarks: links, texts that can't be links, and browsers' own things."""
 
 import pytest
 
