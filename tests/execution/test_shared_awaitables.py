@@ -206,8 +206,8 @@ def test_a_null_in_one_field_of_a_mutation_cancels_nothing_that_the_next_field_a
 
 
 def test_a_resolver_below_a_null_ends_after_the_last_value_of_the_response() -> None:
-    """It runs on until then, and is cancelled as an asyncio.Task: what it awaits itself is
-    cancelled, and the request waits for its `finally`."""
+    """The resolver runs on until then, and is cancelled as an asyncio.Task: the future that it
+    awaits is cancelled, and the request waits for its `finally`."""
 
     async def run() -> tuple[Outcome, list[str], asyncio.Future[None]]:
         events: list[str] = []
