@@ -2,9 +2,10 @@
 the demo users' tokens without any password.
 
 A loopback address alone proves nothing: behind a proxy on this machine, every stranger's connection
-comes from 127.0.0.1. A proxy that names its clients is recognized by its headers. A proxy that hides them is recognized by HTTP/1.0, which nginx speaks by default, or by the name of another host; and
-from then on nobody is on this machine, because the next stranger may send the name `localhost`. A
-proxy that changes all of this can't be recognized, so nobody is on this machine either if the
+comes from 127.0.0.1. A proxy that names its clients is recognized by its headers. A proxy that
+hides them is recognized by HTTP/1.0, which nginx speaks by default, or by the name of another host;
+and from then on nobody is on this machine, because the next stranger may send the name `localhost`.
+A proxy that changes all of this can't be recognized, so nobody is on this machine either if the
 settings say that the gateway is public.
 """
 
