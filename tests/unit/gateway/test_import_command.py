@@ -68,6 +68,7 @@ def test_without_a_terminal_each_stage_is_a_line(tmp_path: Path) -> None:
     file.write_text(users("ann", "bob"))
     done = import_(tmp_path / "data", file)
     assert "Shards: 20 shards\n" in done.output
+    assert f"reading: {file.stat().st_size} B\n" in done.output
     assert "users: 2 users\n" in done.output
 
 
