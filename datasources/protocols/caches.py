@@ -25,8 +25,8 @@ class LocalObjects(Protocol):
 class ObjectCache(Protocol):
     """Objects' JSON by id.
 
-    An entry that `get` returns neither as bytes nor as a Lease is being filled by another reader:
-    read the store, and fill nothing. After `drop` has returned, no reader gets a value that was
+    An entry that `get` returns neither as bytes nor as a Lease is being filled by another reader,
+    or its server is passed by: read the store, and fill nothing. After `drop` has returned, no reader gets a value that was
     read from the store before the `drop` began.
     """
 

@@ -163,7 +163,7 @@ class _Client:
             self._task = None
 
     async def _serve(self) -> None:
-        call = await self._calls.get()
+        call = await self._next()
         while True:
             answered = 0  # calls answered over this connection
             try:
@@ -171,14 +171,21 @@ class _Client:
                     while True:
                         await self._answer(worker, call)
                         answered += 1
-                        call = await self._calls.get()
+                        call = await self._next()
             except Exception as error:
                 if _cancelling():
                     raise asyncio.CancelledError from error
                 if answered:
                     continue  # the server may have restarted: retry on a new connection
                 self._refuse(call, error)
-                call = await self._calls.get()
+                call = await self._next()
+
+    async def _next(self) -> "_Call":
+        """The next call that somebody still waits for: while the server hangs, calls come faster
+        than attempts to connect fail."""
+        while (call := await self._calls.get())[1].done():
+            pass
+        return call
 
     async def _answer(self, worker: PromptWorker, call: "_Call") -> None:
         """Make one call. Raises the errors after which the connection can't be used again."""
