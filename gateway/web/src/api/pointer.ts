@@ -2,8 +2,9 @@
 // buttons are then below its picture, and need their own space.
 export const canHover = matchMedia("(hover: hover)").matches;
 
-// The height of a card below its picture, in pixels: style.css sets the same heights.
-const WORDS = 66;
+// The height of a card below its picture, in pixels: style.css sets the same heights. A finger needs
+// a higher link to the owner.
+const WORDS = canHover ? 66 : 84;
 const REASON = 20;
 const TOOLS = 44;
 

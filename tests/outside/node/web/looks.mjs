@@ -2,6 +2,22 @@
 import { COLORS, PHONE, profile, violations, WIDE } from "../browser.mjs";
 import { makeBoard, URL_BASE } from "../support.mjs";
 
+// Returns the links and buttons that a finger misses easily: an owner's link on a card or beside a pin
+// that is lower than 44 pixels, and any other that is lower than 24. Links within a text are as high as its lines.
+function lowTargets() {
+  const found = [];
+  for (const target of document.querySelectorAll("a, button")) {
+    const { width, height, right } = target.getBoundingClientRect();
+    const least = target.closest(".card-owner, .person") ? 44 : 24;
+    const visible = getComputedStyle(target).visibility === "visible";
+    const shown = width > 1 && height > 1 && right > 0 && visible;
+    if (shown && height < least && getComputedStyle(target).display !== "inline") {
+      found.push(`${Math.round(height)} px: ${target.outerHTML.slice(0, 120)}`);
+    }
+  }
+  return found.slice(0, 5);
+}
+
 // What breaks the rules of accessibility or is too wide for its window, by screen and look.
 export async function look(browser, seen, session) {
   const board = await makeBoard("To look at", ["a pin"]);
@@ -30,6 +46,7 @@ export async function look(browser, seen, session) {
       const width = await page.evaluate(() => document.documentElement.scrollWidth);
       const tooWide = width > options.viewport.width;
       note(`${name}, ${kind}, light`, [...(await violations(page)), ...(tooWide ? ["too wide"] : [])]);
+      if (options.hasTouch) note(`${name}, ${kind}, touch`, await page.evaluate(lowTargets));
       // The other scheme changes colors alone.
       await page.emulateMedia({ colorScheme: "dark" });
       note(`${name}, ${kind}, dark`, await violations(page, COLORS));
