@@ -20,6 +20,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from deploy.stack import Stack
+from tests.demo import FOLDER
 from tests.lane_process import Lane, Outcome, arguments, environment, forget_temporary_bytecode
 from tests.lanes import LANES, LAST, ON_SERVERS
 from tests.scale import ALL, SEED
@@ -86,7 +87,8 @@ class Suite:
                 name = waiting.get_nowait()
             except queue.Empty:
                 return None
-            output, variables = self._folder / f"{name}.txt", dict(self._variables)
+            output = self._folder / f"{name}.txt"
+            variables = {**self._variables, FOLDER: str(self._folder / "demo")}
             if "clusters" in ON_SERVERS.get(name, ()):
                 variables["PINWAY_TEST_STACK"] = str(self._folder / "stack")
             lane = Lane(name, arguments(name), output, environment(**variables))

@@ -2,9 +2,11 @@
 content."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from tests.demo import copy_demo, filled_demo
 from tests.overdue import pytest_pyfunc_call
 from tests.scale import runs_all
 from tests.servers import caches, clusters, databases, empty_stack, stack
@@ -16,6 +18,7 @@ __all__ = [
     "clusters",
     "databases",
     "empty_stack",
+    "filled_demo",
     "pytest_pyfunc_call",
     "stack",
 ]
@@ -36,10 +39,11 @@ def anyio_backend() -> tuple[str, dict[str, bool]]:
 
 
 @pytest.fixture(scope="session")
-def demo_gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+def demo_gateway(filled_demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     """`pinway run`: a process with embedded stores and demo content. Tests that write create their
     own objects."""
-    with serving(tmp_path_factory.mktemp("demo") / "data") as served:
+    data = copy_demo(filled_demo, tmp_path_factory.mktemp("demo") / "data")
+    with serving(data) as served:
         yield served
 
 

@@ -19,6 +19,13 @@ from gateway.runtime import Runtime, running
 from gateway.settings import Settings, read_settings
 from resolvers.context import Context
 
+PATIENT: dict[str, Any] = {
+    "feed_deadline": 60.0,
+    "home_generator_seconds": 60.0,  # also on a busy machine, a feed has all its candidates
+    "request_timeout": 300.0,
+}
+"""Settings of gateways whose times no test is about."""
+
 
 @dataclass
 class Gateway:
@@ -95,7 +102,7 @@ class Gateway:
 @asynccontextmanager
 async def embedded_gateway(directory: Path, **overrides: Any) -> AsyncIterator[Gateway]:
     """A gateway on new embedded stores. Jobs run when the test calls `settle`."""
-    settings = read_settings(data_dir=directory, run_jobs=False, **overrides)
+    settings = read_settings(data_dir=directory, run_jobs=False, **{**PATIENT, **overrides})
     async with gateway_on(settings) as gateway:
         yield gateway
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.demo import copy_demo
 from tests.serving import ROOT, Serving, command, free_port, serving
 
 HOME = "{ viewer { username } homeFeed(first: 10) { edges { node { title image { url } } } } }"
@@ -53,9 +54,9 @@ def test_a_data_directory_in_use_is_one_clear_line(demo_gateway: Serving) -> Non
 
 
 def test_ctrl_c_stops_it_and_its_children_and_the_next_start_keeps_the_data(
-    tmp_path: Path,
+    filled_demo: Path, tmp_path: Path
 ) -> None:
-    data = tmp_path / "data"
+    data = copy_demo(filled_demo, tmp_path / "data")
     with serving(data) as served:
         board = 'mutation { createBoard(input: {name: "Kept"}) { board { id } } }'
         id = served.ask(board)["data"]["createBoard"]["board"]["id"]

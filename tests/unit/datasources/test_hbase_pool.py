@@ -8,8 +8,7 @@ import pytest
 from datasources.errors import StoreUnavailable
 from datasources.hbase.pool import Pool
 from datasources.hbase.thrift import Connection
-
-pytestmark = pytest.mark.anyio
+from tests.unit.feed_engine.virtual_time import run
 
 
 class SlowServer:
@@ -40,17 +39,24 @@ def server(monkeypatch: pytest.MonkeyPatch) -> SlowServer:
     return server
 
 
-async def test_a_read_waits_a_quarter_of_its_deadline_for_a_connection(server: SlowServer) -> None:
-    pool = Pool("host", 1, 1, deadline=0.04)
-    with pytest.raises(StoreUnavailable, match=r"HBase at host:1: no connection within 0\.01 s"):
-        await pool.run(answer)
-
-
-async def test_a_call_with_more_time_waits_longer_for_a_connection(server: SlowServer) -> None:
-    pool = Pool("host", 1, 2, deadline=0.04)
-    created = asyncio.create_task(pool.run(answer, deadline=60.0))
-    for _ in range(2):  # two reads give up meanwhile, one after the other
-        with pytest.raises(StoreUnavailable):
+def test_a_read_waits_a_quarter_of_its_deadline_for_a_connection(server: SlowServer) -> None:
+    async def main() -> float:
+        pool = Pool("host", 1, 1, deadline=2.0)
+        with pytest.raises(StoreUnavailable, match=r"HBase at host:1: no connection within 0\.5"):
             await pool.run(answer)
-    server.ready.set()
-    assert await created == "answer"
+        return asyncio.get_running_loop().time()
+
+    assert run(main()) == pytest.approx(0.5)
+
+
+def test_a_call_with_more_time_waits_longer_for_a_connection(server: SlowServer) -> None:
+    async def main() -> str:
+        pool = Pool("host", 1, 2, deadline=2.0)
+        created = asyncio.create_task(pool.run(answer, deadline=60.0))
+        for _ in range(2):  # two reads give up meanwhile, one after the other
+            with pytest.raises(StoreUnavailable):
+                await pool.run(answer)
+        server.ready.set()
+        return await created
+
+    assert run(main()) == "answer"

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -10,13 +11,14 @@ import pytest
 from datasources.valkey import ValkeyServer
 from feed_engine.feeds.settings import Feeds
 from gateway.cost.rules import LEAF
-from gateway.demo.fill import demo_viewer_id, fill_demo
+from gateway.demo.fill import demo_viewer_id
 from gateway.runtime import Runtime
 from gateway.settings import read_settings
 from resolvers.context import Context
 from resolvers.scanning import MOST_A_REQUEST
 from schema import schema
 from tests.counting import Counts
+from tests.demo import copy_demo
 from tests.embedded import flush
 from tests.gateways import Gateway, gateway_on
 from tests.unit.gateway.cost.generated import Drawn
@@ -27,16 +29,15 @@ OPERATIONS = 240
 
 @pytest.fixture(scope="module")
 async def demo(
-    valkey: ValkeyServer, tmp_path_factory: pytest.TempPathFactory
+    filled_demo: Path, valkey: ValkeyServer, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[tuple[Gateway, Counts, dict[str, list[str]]]]:
     """The demo's content behind counted stores, and some of its ids by type."""
     await flush(valkey)
-    directory = tmp_path_factory.mktemp("demo")
+    directory = copy_demo(filled_demo, tmp_path_factory.mktemp("demo") / "data")
     settings = read_settings(
         data_dir=directory, run_jobs=False, mapping_cache=valkey.url(0), max_cost=0
     )
     async with gateway_on(settings) as gateway:
-        await fill_demo(gateway.stores, directory, lambda progress: None)
         viewer = await demo_viewer_id(gateway.stores)
         assert viewer is not None
         gateway.people["demo"] = viewer

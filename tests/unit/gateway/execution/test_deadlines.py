@@ -7,6 +7,7 @@ import pytest
 
 from feed_engine.speculation.deadline import ends
 from gateway.execution.tasks.deadlines import Deadlines
+from tests.unit.feed_engine.virtual_time import run
 
 pytestmark = pytest.mark.anyio
 
@@ -25,16 +26,17 @@ async def hang(deadlines: Deadlines, began: list[float]) -> float:
     return loop.time()
 
 
-async def test_no_request_ends_before_its_own_deadline() -> None:
-    deadlines, began = Deadlines(0.05), list[float]()
-    first = asyncio.create_task(hang(deadlines, began))
-    await asyncio.sleep(0.02)
-    second = asyncio.create_task(hang(deadlines, began))
-    ended = [await first, await second]
-    assert all(end - begin >= 0.049 for begin, end in zip(began, ended, strict=True))
-    assert ended[0] < ended[1]
-    # The timer fired twice, and fires again for a later request.
-    await hang(deadlines, began)
+def test_each_request_ends_at_its_own_deadline() -> None:
+    async def main() -> None:
+        deadlines, began = Deadlines(5), list[float]()
+        first = asyncio.create_task(hang(deadlines, began))
+        await asyncio.sleep(2)
+        second = asyncio.create_task(hang(deadlines, began))
+        assert [await first, await second] == pytest.approx([5, 7])
+        # The timer fired twice, and fires again for a later request.
+        assert await hang(deadlines, began) == pytest.approx(12)
+
+    run(main())
 
 
 async def test_many_deadlines_use_one_timer(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,6 +111,6 @@ async def test_another_error_is_raised_unchanged_although_the_deadline_has_passe
 
 
 def test_a_new_event_loop_gets_a_new_timer() -> None:
-    deadlines = Deadlines(0.01)
+    deadlines = Deadlines(5)
     for _ in range(2):
-        asyncio.run(hang(deadlines, []))
+        assert run(hang(deadlines, [])) == pytest.approx(5)

@@ -1,0 +1,51 @@
+"""Demo content that is filled in once, and copied for the gateways that begin with it.
+
+Filling takes as much processor time as hundreds of other tests. In `make test` all lanes share one
+filled directory, which `PINWAY_TEST_DEMO` names.
+"""
+
+import asyncio
+import fcntl
+import os
+import shutil
+import stat
+from pathlib import Path
+
+import pytest
+
+from gateway.demo.fill import fill_demo
+from gateway.settings import read_settings
+from tests.gateways import gateway_on
+
+FOLDER = "PINWAY_TEST_DEMO"
+
+
+@pytest.fixture(scope="session")
+def filled_demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data directory with all demo content. No process uses it: copy it with `copy_demo`."""
+    given = os.environ.get(FOLDER)
+    folder = Path(given) if given else tmp_path_factory.mktemp("demo")
+    folder.mkdir(exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "filled").exists():
+            asyncio.run(_fill(folder))
+    return folder / "filled"
+
+
+async def _fill(folder: Path) -> None:
+    data = folder / "data"
+    shutil.rmtree(data, ignore_errors=True)  # of a run that was killed
+    async with gateway_on(read_settings(data_dir=data, run_jobs=False)) as gateway:
+        await fill_demo(gateway.stores, data, lambda progress: None)
+        await gateway.settle()
+    data.rename(folder / "filled")
+
+
+def copy_demo(filled: Path, data: Path) -> Path:
+    """Copy a filled data directory to a new place. Returns the place."""
+    return Path(shutil.copytree(filled, data, ignore=_sockets))
+
+
+def _sockets(folder: str, names: list[str]) -> list[str]:
+    return [name for name in names if stat.S_ISSOCK(os.lstat(os.path.join(folder, name)).st_mode)]
