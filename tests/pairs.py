@@ -187,7 +187,7 @@ def servers(folder: Path, shards: int) -> Iterator[Pairs]:
         for name in names:
             stack.services[name].start()
         for name in names:
-            stack.services[name].wait_ready()
+            stack.services[name].wait_ready(600)
         yield made
     finally:
         stack.down()

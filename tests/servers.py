@@ -82,7 +82,7 @@ def start(stack: Stack, part: str) -> Stack:
 def _start(service: Service) -> None:
     if service.identity is None or service.health().state is not State.UP:
         service.start()
-        service.wait_ready()
+        service.wait_ready(600)
 
 
 def mysql_servers(stack: Stack) -> dict[str, str]:

@@ -58,7 +58,7 @@ def ask(own: Stack, server: str, *statements: str) -> tuple[tuple[object, ...], 
 
 def wait_for_slave(own: Stack, master: str, slave: str) -> None:
     ((position,),) = ask(own, master, "SELECT @@gtid_binlog_pos")
-    ((outcome,),) = ask(own, slave, f"SELECT MASTER_GTID_WAIT('{position}', 60)")
+    ((outcome,),) = ask(own, slave, f"SELECT MASTER_GTID_WAIT('{position}', 600)")
     assert outcome == 0
 
 
