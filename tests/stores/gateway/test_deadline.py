@@ -1,6 +1,7 @@
 """A request's time: every call made for it knows when it ends, and no call is left afterwards."""
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -12,7 +13,7 @@ from feed_engine.speculation import ADAPTIVE, Race
 from feed_engine.speculation.deadline import ends
 from gateway.execution import new_executor
 from gateway.settings import Settings
-from tests.gateways import Gateway, embedded_gateway
+from tests.gateways import embedded_gateway
 from tests.pausing import Pause
 
 pytestmark = pytest.mark.anyio
@@ -42,25 +43,33 @@ class Hanging:
             self.running -= 1
 
 
-def pass_deadline(gateway: Gateway) -> None:
-    """Let the deadline of the request that runs pass now."""
-    [deadline] = gateway.executor._deadlines.running
-    deadline.expire()
+@pytest.fixture
+def pass_deadline(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """A function that moves the clock behind the deadline of each request that runs."""
+
+    def jump() -> None:
+        loop = asyncio.get_running_loop()
+        time = loop.time
+        monkeypatch.setattr(loop, "time", lambda: time() + SECONDS)
+
+    return jump
 
 
-async def test_a_request_that_is_over_has_left_no_call_behind(tmp_path: Path) -> None:
+async def test_a_request_that_is_over_has_left_no_call_behind(
+    tmp_path: Path, pass_deadline: Callable[[], None]
+) -> None:
     async with embedded_gateway(tmp_path) as gateway:
         await gateway.sign_up("ann")
         gateway.executor = new_executor(Settings(request_timeout=SECONDS))
         hanging = Hanging(calls=4)
         sides = Sides(*[cast(WideColumnStore, hanging)] * 2)
-        races = [Race(sides, cutoff=0.01, deadline=60, policy=QUIET) for _ in range(2)]
+        races = [Race(sides, cutoff=0.01, deadline=10 * SECONDS, policy=QUIET) for _ in range(2)]
         feeds = replace(gateway.runtime.feeds, pools_race=races[0], feeds_race=races[1])
         gateway.runtime = replace(gateway.runtime, feeds=feeds)
         began = asyncio.get_running_loop().time()
         asked = asyncio.create_task(gateway.ask(FEEDS, "ann"))
         await hanging.reached.wait()
-        pass_deadline(gateway)
+        pass_deadline()
         response = await asked
         [error] = response["errors"]
         assert error["extensions"]["code"] == "TIMEOUT"
@@ -69,7 +78,9 @@ async def test_a_request_that_is_over_has_left_no_call_behind(tmp_path: Path) ->
         assert all(began < (told or 0) - SECONDS <= now for told in hanging.told)
 
 
-async def test_a_mutation_that_is_cut_tells_for_each_field_what_is_known(tmp_path: Path) -> None:
+async def test_a_mutation_that_is_cut_tells_for_each_field_what_is_known(
+    tmp_path: Path, pass_deadline: Callable[[], None]
+) -> None:
     async with embedded_gateway(tmp_path) as gateway:
         await gateway.sign_up("ann")
         stores, patient = gateway.stores, gateway.executor
@@ -82,7 +93,7 @@ async def test_a_mutation_that_is_cut_tells_for_each_field_what_is_known(tmp_pat
         )
         asked = asyncio.create_task(gateway.ask(f"mutation {{ {fields} }}", "ann"))
         assert await pause.reached(asked)
-        pass_deadline(gateway)
+        pass_deadline()
         response = await asked
         assert response["data"] == {"b0": None, "b1": None, "b2": None}
         assert [(e["path"], e["extensions"]["code"]) for e in response["errors"]] == [
