@@ -26,8 +26,8 @@ class ObjectCache(Protocol):
     """Objects' JSON by id.
 
     An entry that `get` returns neither as bytes nor as a Lease is being filled by another reader,
-    or its server is passed by: read the store, and fill nothing. After `drop` has returned, no reader gets a value that was
-    read from the store before the `drop` began.
+    or its server is passed by: read the store, and fill nothing. After `drop` has returned, no
+    reader gets a value that was read from the store before the `drop` began.
     """
 
     @property
