@@ -19,8 +19,8 @@ help:
 	@echo "make lock        write requirements/*.lock anew (ARGS=--upgrade for newer versions)"
 	@echo "make dist        build the wheel and the source distribution, try them on every Python"
 	@echo "make pythons     run the tests of units and the executor on every other Python (ARGS=3.14)"
-	@echo "make graphiql    build gateway/static/graphiql anew from gateway/graphiql"
-	@echo "make web         build gateway/static/web anew from gateway/web"
+	@echo "make graphiql    build gateway/static/graphiql anew from graphiql"
+	@echo "make web         build gateway/static/web anew from web"
 	@echo "make demo        pack the demo content anew, which a first start unpacks"
 	@echo "make pictures    photograph the web client for the README, in Chromium"
 

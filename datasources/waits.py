@@ -1,4 +1,4 @@
-"""The stores that a command waits for, and why, for its messages (`gateway/progress.py`).
+"""The stores that a command waits for, and why, for its messages (`gateway/operate/progress.py`).
 
 Code that opens or checks a store names the store with `waiting_for`. A command that may wait long
 collects the names with `collected`; otherwise they are forgotten.

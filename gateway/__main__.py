@@ -4,7 +4,7 @@ import os
 import sys
 from typing import NoReturn
 
-from gateway.interrupted import stopping
+from gateway.server.interruption import stopping
 
 
 def main() -> None:

@@ -14,19 +14,22 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from feed_engine.feeds.counts import COUNTS
-from gateway import console
-from gateway.admin import Admin
-from gateway.auth import Tokens
-from gateway.cost.clients import SIGN_UP, Clients
 from gateway.cost.rate import Rate
 from gateway.cost.refusals import Refusals
-from gateway.cost.shares import Shares
 from gateway.demo.images import images_app
 from gateway.execution import new_executor
 from gateway.execution.executor import Executor
-from gateway.http import FAILED, Front, GraphQLEndpoint
-from gateway.in_turn import InTurn
-from gateway.metrics import (
+from gateway.http import console
+from gateway.http.auth import Tokens
+from gateway.http.endpoint import FAILED, Front, GraphQLEndpoint
+from gateway.http.not_found import missing
+from gateway.http.peers import Proxies
+from gateway.http.this_machine import ThisMachine
+from gateway.http.web_client import WebClient
+from gateway.observe.admin import Admin
+from gateway.observe.answers import Served
+from gateway.observe.logs import request_lines
+from gateway.observe.metrics import (
     ExecutorCollector,
     FeedCollector,
     FeedRowCollector,
@@ -34,22 +37,19 @@ from gateway.metrics import (
     RefusalCollector,
     new_registry,
 )
-from gateway.missing import missing
-from gateway.peers import Proxies
-from gateway.runtime import Runtime
-from gateway.served import Served
-from gateway.serving.siblings import Siblings
-from gateway.settings import Settings
-from gateway.telemetry.logs import request_lines
-from gateway.telemetry.requests import Requests
-from gateway.telemetry.stores import (
+from gateway.observe.requests import Requests
+from gateway.observe.stores import (
     CircuitCollector,
     JobCollector,
     PoolCollector,
     StoreCollector,
 )
-from gateway.this_machine import ThisMachine
-from gateway.web_client import WebClient
+from gateway.server.fairness.clients import SIGN_UP, Clients
+from gateway.server.fairness.pages import InTurn
+from gateway.server.fairness.shares import Shares
+from gateway.server.siblings import Siblings
+from gateway.settings import Settings
+from gateway.site.runtime import Runtime
 from resolvers.context import Context
 from resolvers.cursors import Cursors
 from resolvers.feed_tokens import FeedTokens
@@ -58,7 +58,7 @@ from resolvers.feed_tokens import FeedTokens
 @dataclass(frozen=True, slots=True)
 class Site:
     """The applications of one gateway: `public` for everybody, `admin` for operators (see
-    gateway/admin.py)."""
+    gateway/observe/admin.py)."""
 
     public: ASGIApp
     admin: ASGIApp

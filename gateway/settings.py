@@ -32,9 +32,9 @@ from pydantic_settings import (
 from datasources.errors import ConfigError
 from datasources.protocols import PRIORITIES
 from feed_engine.ordering.spacing import Spacing
-from gateway.directory import check_directory
-from gateway.serving.connections import CLIENTS_SHARE
-from gateway.wrong_settings import Sources, check_environment, wrong
+from gateway.server.connections import CLIENTS_SHARE
+from gateway.site.directory import check_directory
+from gateway.site.setting_errors import Sources, check_environment, wrong
 
 EMBEDDED = "embedded"
 """The value in place of a URL for a store that needs no server, under `data_dir`."""

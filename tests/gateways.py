@@ -14,9 +14,9 @@ from datasources.topology import ModShards, ShardRange, Topology, dump
 from feed_engine.feeds.settings import epoch_ms
 from feed_engine.outbox.jobs import run_job
 from gateway.execution import Executor, new_executor
-from gateway.installing import install
-from gateway.runtime import Runtime, running
 from gateway.settings import Settings, read_settings
+from gateway.site.installation import install
+from gateway.site.runtime import Runtime, running
 from resolvers.context import Context
 
 PATIENT: dict[str, Any] = {

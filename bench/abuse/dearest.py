@@ -35,11 +35,11 @@ from bench.abuse.site import SECRET, Facts, prepare
 from bench.rows import Row
 from feed_engine.feeds.settings import Feeds
 from gateway.app import create_app
+from gateway.documents.cache import PreparedOperation
 from gateway.execution import Executor, new_executor
-from gateway.execution.documents import PreparedOperation
-from gateway.http import GraphQLEndpoint
-from gateway.runtime import Runtime, running
+from gateway.http.endpoint import GraphQLEndpoint
 from gateway.settings import Settings, read_settings
+from gateway.site.runtime import Runtime, running
 from schema import schema
 from tests.counting import Counts
 from tests.unit.gateway.cost.generated import Drawn

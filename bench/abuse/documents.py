@@ -16,8 +16,8 @@ from typing import Any
 from graphql import GraphQLSchema, Lexer, Source, TokenKind
 
 from bench.rows import Row
+from gateway.documents.cache import Documents, PreparedOperation
 from gateway.execution import limits_of
-from gateway.execution.documents import Documents, PreparedOperation
 from gateway.settings import Settings
 from schema import schema
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.execution.servers import BenchError, Contender, Server, ahead_of_others, running
-from gateway.auth import Tokens
+from gateway.http.auth import Tokens
 
 ROOT = Path(__file__).parents[2]
 SECRET = "a secret of the benchmark alone, of many characters"

@@ -26,10 +26,10 @@ from deploy.stack.layout import to_toml
 from feed_engine.feeds.rows import TABLES_FEEDS, TABLES_POOLS
 from feed_engine.feeds.trimming import CUT
 from feed_engine.outbox.jobs import run_job
-from gateway.auth import Tokens
-from gateway.installing import install
-from gateway.runtime import running
+from gateway.http.auth import Tokens
 from gateway.settings import Settings, read_settings
+from gateway.site.installation import install
+from gateway.site.runtime import running
 from tests.proxy import Proxy
 from tests.serving import free_port
 

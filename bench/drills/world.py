@@ -16,8 +16,8 @@ from datasources.ids import Kind
 from datasources.protocols import Stores
 from datasources.records import Board, Pin, User
 from gateway.demo.content import demo_lines
-from gateway.importing.entries import Entry
-from gateway.importing.jsonl import (
+from gateway.operate.imports.entries import Entry
+from gateway.operate.imports.jsonl import (
     AnyLine,
     BoardLine,
     FollowLine,
@@ -26,8 +26,8 @@ from gateway.importing.jsonl import (
     UserLine,
     canonical,
 )
-from gateway.importing.loader import import_entries
-from gateway.importing.report import ImportOptions, Progress
+from gateway.operate.imports.loader import import_entries
+from gateway.operate.imports.report import ImportOptions, Progress
 
 ATTEMPTS = 5  # of the import
 

@@ -28,10 +28,17 @@ from feed_engine.feeds.rows import (
     following_column,
     id_row,
 )
-from gateway.importing.entries import Entry
-from gateway.importing.jsonl import AnyLine, BoardLine, ImageField, PinLine, UserLine, canonical
-from gateway.importing.loader import import_entries
-from gateway.importing.report import ImportOptions
+from gateway.operate.imports.entries import Entry
+from gateway.operate.imports.jsonl import (
+    AnyLine,
+    BoardLine,
+    ImageField,
+    PinLine,
+    UserLine,
+    canonical,
+)
+from gateway.operate.imports.loader import import_entries
+from gateway.operate.imports.report import ImportOptions
 from tests.embedded import embedded_config, embedded_stores
 
 BATCH, AT_A_TIME = 1000, 4

@@ -23,14 +23,14 @@ import orjson
 from bench.rows import Row, table, write
 from gateway.app import create_site
 from gateway.execution.executor import Result
-from gateway.http import GraphQLEndpoint
-from gateway.installing import install
-from gateway.requests import Headers
-from gateway.runtime import running
+from gateway.http.endpoint import GraphQLEndpoint
+from gateway.http.requests import Headers
+from gateway.observe.logs import request_lines
+from gateway.observe.requests import Observed, Requests
+from gateway.observe.tracing import Tracer
 from gateway.settings import read_settings
-from gateway.telemetry.logs import request_lines
-from gateway.telemetry.requests import Observed, Requests
-from gateway.telemetry.tracing import Tracer
+from gateway.site.installation import install
+from gateway.site.runtime import running
 
 _NOBODY = "http://127.0.0.1:9/v1/traces"
 JSON = {b"content-type": b"application/json"}

@@ -10,7 +10,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from datasources.errors import PinwayError
-from gateway.interrupted import stopping
+from gateway.server.interruption import stopping
 
 
 class Source(NamedTuple):

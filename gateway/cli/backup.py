@@ -7,11 +7,11 @@ import click
 
 from gateway.cli.options import with_settings
 from gateway.cli.output import as_json, tell
-from gateway.embedded import check_made
-from gateway.operating import backup
-from gateway.operating.requests import answer, told
-from gateway.progress import Bars
+from gateway.operate import backup
+from gateway.operate.progress import Bars
+from gateway.operate.requests import answer, told
 from gateway.settings import Settings
+from gateway.site.embedded import check_made
 
 
 @click.command("backup")

@@ -15,12 +15,10 @@ from datasources import files
 from datasources.errors import BadInput, ConfigError
 from gateway.cli.options import with_settings
 from gateway.cli.output import as_json, tell
-from gateway.directory import make_directory
-from gateway.embedded import check_made
-from gateway.importing.export import export_file
-from gateway.importing.loader import Import, first_pass
-from gateway.importing.reading import check_file
-from gateway.importing.report import (
+from gateway.operate.imports.export import export_file
+from gateway.operate.imports.loader import Import, first_pass
+from gateway.operate.imports.reading import check_file
+from gateway.operate.imports.report import (
     Bad,
     ImportOptions,
     ImportReport,
@@ -28,9 +26,11 @@ from gateway.importing.report import (
     Progress,
     summary,
 )
-from gateway.progress import Bars
-from gateway.runtime import running
+from gateway.operate.progress import Bars
 from gateway.settings import Settings
+from gateway.site.directory import make_directory
+from gateway.site.embedded import check_made
+from gateway.site.runtime import running
 
 
 @click.command("import")

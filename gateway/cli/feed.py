@@ -15,11 +15,11 @@ from datasources.urls import mask
 from feed_engine.speculation import Side
 from gateway.cli.options import with_settings
 from gateway.cli.output import as_json, tell
-from gateway.embedded import topology_url
-from gateway.feed_routes import AUTO, STORES, route, routes
-from gateway.metric_help import NAMES
-from gateway.progress import run_told, telling
+from gateway.observe.metric_help import NAMES
+from gateway.operate.progress import run_told, telling
 from gateway.settings import Settings
+from gateway.site.embedded import topology_url
+from gateway.site.feed_routes import AUTO, STORES, route, routes
 
 _SECONDS = 5.0  # seconds to wait for a gateway's metrics
 

@@ -6,10 +6,10 @@ import click
 
 from gateway.cli.options import with_settings
 from gateway.cli.output import as_json, table, tell
-from gateway.embedded import check_made
-from gateway.operating.requests import answer
-from gateway.progress import run_told
+from gateway.operate.progress import run_told
+from gateway.operate.requests import answer
 from gateway.settings import Settings
+from gateway.site.embedded import check_made
 
 _COLUMNS = ("id", "state", "task", "priority", "written", "attempts", "reason")
 

@@ -8,11 +8,11 @@ import click
 
 from gateway.cli.options import with_settings
 from gateway.cli.output import FOUND, as_json, counted, table, tell
-from gateway.operating import doctor
-from gateway.operating.configuration import shown
-from gateway.operating.plan import Demand, plan
-from gateway.operating.requests import answer
-from gateway.progress import run_told
+from gateway.operate import doctor
+from gateway.operate.configuration import shown
+from gateway.operate.plan import Demand, plan
+from gateway.operate.progress import run_told
+from gateway.operate.requests import answer
 from gateway.settings import Settings
 
 

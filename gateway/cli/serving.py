@@ -10,17 +10,17 @@ import click
 
 from datasources.errors import Damaged, StoreCorrupt
 from gateway.cli.options import override, with_settings
-from gateway.installing import install
-from gateway.made import STORES
-from gateway.progress import Bars
-from gateway.serving.listening import listen, listen_for_operators
-from gateway.serving.loops import fast_loop, run_until_stopped
-from gateway.serving.phases import since_the_start
-from gateway.serving.process import serve, work
-from gateway.serving.shared import require_servers, require_shared
-from gateway.serving.supervisor import WorkerFailed, supervise
+from gateway.observe.logs import start_logging
+from gateway.operate.progress import Bars
+from gateway.server.listening import listen, listen_for_operators
+from gateway.server.loops import fast_loop, run_until_stopped
+from gateway.server.phases import since_the_start
+from gateway.server.process import serve, work
+from gateway.server.shared import require_servers, require_shared
+from gateway.server.supervisor import WorkerFailed, supervise
 from gateway.settings import Settings
-from gateway.telemetry.logs import start_logging
+from gateway.site.installation import install
+from gateway.site.inventory import STORES
 
 DEMO_VIEWER = "demo"
 

@@ -8,10 +8,10 @@ import click
 from datasources.errors import ConfigError
 from gateway.cli.options import with_settings
 from gateway.cli.output import FOUND, as_json, counted, tell
-from gateway.embedded import check_made
-from gateway.operating.requests import answer
-from gateway.progress import run_told
+from gateway.operate.progress import run_told
+from gateway.operate.requests import answer
 from gateway.settings import Settings
+from gateway.site.embedded import check_made
 
 
 @click.command("token")
@@ -44,7 +44,7 @@ def check_command(old: Path, as_json: bool) -> None:
 
     The exit status is 3 when a client of the older schema could break.
     """
-    from gateway.operating.schema_changes import changes
+    from gateway.operate.schema_changes import changes
     from schema import schema as served
 
     try:

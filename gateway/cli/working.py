@@ -14,8 +14,8 @@ from datasources.protocols import Operations, TopologySource
 from datasources.replication import moves
 from datasources.replication.moves import Move
 from datasources.topology import Topology
-from gateway.embedded import topology_url
 from gateway.settings import EMBEDDED, Settings
+from gateway.site.embedded import topology_url
 
 Admins = Callable[[str], Any]
 """Opens a connection to the server with this name, with the operator's account."""

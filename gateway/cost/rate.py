@@ -17,7 +17,7 @@ from time import monotonic
 from typing import Protocol
 
 from datasources.errors import StoreError
-from gateway.peers import Unit, units
+from gateway.http.peers import Unit, units
 
 CHUNKS = 50
 """The number of chunks in a full bucket."""
@@ -50,8 +50,8 @@ class _Bucket:
 class Rate:
     """A rate limit: `refill` tokens a second for each client, and `burst` tokens at once.
 
-    A network of clients (`gateway.peers.units`) has a bucket that is several times as large, from
-    which each of its clients takes the same tokens as from its own bucket.
+    A network of clients (`gateway.http.peers.units`) has a bucket that is several times as large,
+    from which each of its clients takes the same tokens as from its own bucket.
     """
 
     def __init__(

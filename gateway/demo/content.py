@@ -13,7 +13,7 @@ from gateway.demo.icons import brands
 from gateway.demo.images import AVATAR, avatar_color, avatar_url
 from gateway.demo.people import CURATORS, VIEWER, Person, people
 from gateway.demo.topics import INTERESTS
-from gateway.importing.jsonl import (
+from gateway.operate.imports.jsonl import (
     AnyLine,
     BoardLine,
     CommentLine,

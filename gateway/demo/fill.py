@@ -7,10 +7,10 @@ from datasources.protocols import Stores
 from feed_engine.writes.users import NAMESPACE
 from gateway.demo.content import demo_lines
 from gateway.demo.people import VIEWER
-from gateway.importing.jsonl import canonical
-from gateway.importing.lines import Entry
-from gateway.importing.loader import import_entries
-from gateway.importing.report import ImportOptions, OnProgress
+from gateway.operate.imports.jsonl import canonical
+from gateway.operate.imports.lines import Entry
+from gateway.operate.imports.loader import import_entries
+from gateway.operate.imports.report import ImportOptions, OnProgress
 
 # a claim in the mod shards, made when the content is complete
 _DONE, _VERSION = "demo", "content-1"

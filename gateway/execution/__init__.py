@@ -4,9 +4,9 @@ the map. This module makes an executor from the settings."""
 import strawberry
 
 import loaders  # noqa: F401  chooses compiled modules or their sources; must be imported first
-from gateway.execution.documents import Documents
+from gateway.documents.cache import Documents
+from gateway.documents.limits import Limits
 from gateway.execution.executor import Executor
-from gateway.execution.limits import Limits
 from gateway.settings import Settings
 from schema import schema as our_schema
 

@@ -7,14 +7,14 @@ from typing import Any
 from graphql import GraphQLError, OperationType
 
 from datasources.staleness import Collecting
-from gateway.cost.clients import Client
 from gateway.cost.refusals import Refusals, too_dear, too_large, too_often
-from gateway.execution.documents import Documents, PreparedOperation, Stats
+from gateway.documents.cache import Documents, PreparedOperation, Stats
+from gateway.documents.hidden_names import hide
+from gateway.execution.client_errors import shown, shown_with
 from gateway.execution.encode import dumps
-from gateway.execution.hiding import hide
-from gateway.execution.showing import shown, shown_with
-from gateway.execution.stale import told_stale
+from gateway.execution.staleness import told_stale
 from gateway.execution.tasks.deadlines import Deadlines
+from gateway.server.fairness.clients import Client
 from resolvers.context import Context
 
 A_SELECTION = 10

@@ -49,7 +49,7 @@ def test_the_engine_answers_as_graphql_core_does() -> None:
 
 def test_no_compiled_module_is_imported() -> None:
     code = (
-        "import gateway.serving.protocol, sys\n"
+        "import gateway.server.protocol, sys\n"
         "print(*(name for name, module in sys.modules.items() if name"
         ".startswith(('gateway.', 'loaders')) and (module.__file__ or '').endswith('.so')))"
     )

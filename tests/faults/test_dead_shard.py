@@ -12,7 +12,7 @@ import pytest
 from datasources.errors import StoreUnavailable
 from datasources.ids import shard_of
 from datasources.topology import ModShards, ShardRange, Topology, dump
-from gateway.runtime import Runtime
+from gateway.site.runtime import Runtime
 from tests.gateways import Gateway, embedded_gateway, gateway_on_two_servers
 
 pytestmark = pytest.mark.anyio

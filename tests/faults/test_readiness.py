@@ -9,7 +9,7 @@ import pytest
 
 from datasources.circuit import CircuitState, Mode
 from datasources.protocols import Stores
-from gateway.health import readiness
+from gateway.observe.health import readiness
 from tests.gateways import gateway_on_two_servers
 
 pytestmark = pytest.mark.anyio

@@ -13,14 +13,14 @@ from pathlib import Path
 import httpx
 import pytest
 
-from gateway import admin
 from gateway.app import Site, create_site
-from gateway.installing import install
-from gateway.runtime import running
-from gateway.serving.process import serve
-from gateway.serving.siblings import Siblings
+from gateway.observe import admin
+from gateway.observe.exposition import of_workers
+from gateway.server.process import serve
+from gateway.server.siblings import Siblings
 from gateway.settings import Settings, read_settings
-from gateway.telemetry.exposition import of_workers
+from gateway.site.installation import install
+from gateway.site.runtime import running
 
 pytestmark = pytest.mark.anyio
 SIGN_UP = 'mutation { signUp(input: {username: "ann"}) { user { id } } }'

@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from gateway import http as endpoint
+from gateway.http import endpoint as endpoint
 from tests.http.test_admin import client, site
 
 pytestmark = pytest.mark.anyio

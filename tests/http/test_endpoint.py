@@ -18,11 +18,11 @@ import pytest
 from starlette.types import ASGIApp
 
 from gateway.app import create_app
-from gateway.installing import install
-from gateway.requests import Refused, read_json
-from gateway.runtime import running
-from gateway.serving.process import Server
+from gateway.http.requests import Refused, read_json
+from gateway.server.process import Server
 from gateway.settings import Settings, read_settings
+from gateway.site.installation import install
+from gateway.site.runtime import running
 
 pytestmark = pytest.mark.anyio
 GRAPHQL_JSON = "application/graphql-response+json"

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from gateway.serving.descriptors import room_for
+from gateway.server.descriptors import room_for
 from tests.unit.gateway.serving.apps import BODY, CLOSE, request
 
 DESCRIPTORS = 1_024
@@ -18,8 +18,8 @@ IDLE = 1_500
 SERVER = """
 import asyncio, resource, socket, sys
 resource.setrlimit(resource.RLIMIT_NOFILE, (256, int(sys.argv[1])))
-from gateway.serving.loops import fast_loop
-from gateway.serving.process import Server
+from gateway.server.loops import fast_loop
+from gateway.server.process import Server
 from tests.unit.gateway.serving.apps import App
 
 listener = socket.create_server(("127.0.0.1", 0))

@@ -13,7 +13,7 @@ from datasources.protocols import Stores
 from feed_engine import writes
 from feed_engine.ordering import arrange
 from feed_engine.outbox.completion import settle
-from gateway.runtime import Runtime
+from gateway.site.runtime import Runtime
 from tests.faulty import with_part
 from tests.gateways import Gateway, embedded_gateway
 from tests.pausing import Pause

@@ -8,9 +8,9 @@ import httpx
 import pytest
 
 from gateway.app import create_app
-from gateway.installing import install
-from gateway.runtime import running
 from gateway.settings import read_settings
+from gateway.site.installation import install
+from gateway.site.runtime import running
 
 pytestmark = pytest.mark.anyio
 ALLOWED = "https://app.example"
@@ -123,9 +123,9 @@ async def test_a_fault_is_answered_as_graphql_and_logged(
     def fails(*arguments: Any) -> Any:
         raise RuntimeError("a secret detail")
 
-    monkeypatch.setattr("gateway.http.read_json", fails)
-    monkeypatch.setattr("gateway.http.read_query_string", fails)
-    monkeypatch.setattr("gateway.admin.readiness", fails)
+    monkeypatch.setattr("gateway.http.endpoint.read_json", fails)
+    monkeypatch.setattr("gateway.http.endpoint.read_query_string", fails)
+    monkeypatch.setattr("gateway.observe.admin.readiness", fails)
     for answer in (
         await http.post("/graphql", json=QUERY),
         await http.get("/graphql", params=QUERY),

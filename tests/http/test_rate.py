@@ -10,10 +10,10 @@ import pytest
 from starlette.types import ASGIApp
 
 from gateway.app import create_app
-from gateway.auth import Tokens
-from gateway.cost.clients import Clients
 from gateway.execution import new_executor
-from gateway.peers import Proxies
+from gateway.http.auth import Tokens
+from gateway.http.peers import Proxies
+from gateway.server.fairness.clients import Clients
 from gateway.settings import Settings
 from resolvers.context import Context
 from tests.gateways import Gateway, embedded_gateway

@@ -12,10 +12,10 @@ import pytest
 from starlette.requests import Request
 
 from gateway.app import Site
-from gateway.operating import doctor
-from gateway.serving.process import serve
+from gateway.http.this_machine import ThisMachine, closed
+from gateway.operate import doctor
+from gateway.server.process import serve
 from gateway.settings import Settings, read_settings
-from gateway.this_machine import ThisMachine, closed
 from tests.http.test_admin import SIGN_UP, STRANGER, client, site
 
 pytestmark = pytest.mark.anyio

@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 from datasources.recording import Recording, Span
-from gateway.telemetry.extension import SLICE, described
+from gateway.observe.extension import SLICE, described
 from tests.http.test_admin import SIGN_UP, client, site
 from tests.turns import other_task
 

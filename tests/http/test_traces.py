@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from gateway.app import create_site
-from gateway.installing import install
-from gateway.runtime import running
 from gateway.settings import read_settings
+from gateway.site.installation import install
+from gateway.site.runtime import running
 from tests.http.test_admin import client
 from tests.otlp import Collector, collecting
 

@@ -10,10 +10,10 @@ import pytest
 from starlette.types import ASGIApp
 
 from gateway.app import create_app
-from gateway.installing import install
-from gateway.runtime import running
+from gateway.http.web_client import SCREENS
 from gateway.settings import read_settings
-from gateway.web_client import SCREENS
+from gateway.site.installation import install
+from gateway.site.runtime import running
 
 pytestmark = pytest.mark.anyio
 SIGN_UP = 'mutation { signUp(input: {username: "ann"}) { user { id } } }'

@@ -15,8 +15,8 @@ from typing import Any
 
 from datasources.factory import StoresConfig, close_stores, open_stores
 from datasources.protocols import Stores
-from gateway.importing.loader import import_file
-from gateway.importing.report import ImportOptions
+from gateway.operate.imports.loader import import_file
+from gateway.operate.imports.report import ImportOptions
 
 _WRITES = {"transact", "load", "claim_many", "drop", "put"}
 

@@ -5,10 +5,10 @@ import json
 from typing import Any
 
 from datasources.protocols import Stores
-from gateway.importing.entries import json_lines
-from gateway.importing.export import export_file
-from gateway.importing.loader import import_entries
-from gateway.importing.report import ImportOptions, ImportReport
+from gateway.operate.imports.entries import json_lines
+from gateway.operate.imports.export import export_file
+from gateway.operate.imports.loader import import_entries
+from gateway.operate.imports.report import ImportOptions, ImportReport
 
 NO_FEEDS = ImportOptions(feeds=False)
 

@@ -8,11 +8,11 @@ from pathlib import Path
 from datasources.protocols import Stores
 from gateway.demo.fill import fill_demo
 from gateway.demo.ready import ARCHIVE, FOLDERS
-from gateway.installing import install
-from gateway.operating import backup
-from gateway.progress import Bars
-from gateway.runtime import running
+from gateway.operate import backup
+from gateway.operate.progress import Bars
 from gateway.settings import Settings
+from gateway.site.installation import install
+from gateway.site.runtime import running
 
 
 async def pack_demo(archive: Path) -> None:

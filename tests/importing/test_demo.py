@@ -20,7 +20,7 @@ from gateway.demo.fill import demo_is_loaded, demo_viewer_id, fill_demo
 from gateway.demo.people import CURATORS, PEOPLE, VIEWER
 from gateway.demo.photos import photos
 from gateway.demo.ready import FOLDERS, unpack_demo
-from gateway.importing.jsonl import (
+from gateway.operate.imports.jsonl import (
     BoardLine,
     CommentLine,
     FollowLine,
@@ -31,10 +31,10 @@ from gateway.importing.jsonl import (
     canonical,
     decode,
 )
-from gateway.importing.report import Progress
-from gateway.installing import install
-from gateway.runtime import running
+from gateway.operate.imports.report import Progress
 from gateway.settings import Settings
+from gateway.site.installation import install
+from gateway.site.runtime import running
 from tests.audit import audit
 from tests.feeding import Feeding
 from tests.importing.files import give

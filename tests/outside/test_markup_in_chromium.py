@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from gateway.importing import references
-from gateway.importing.bookmarks import read
-from gateway.importing.events import Link
-from gateway.importing.markup import StartTag, Tokenizer
+from gateway.operate.imports import references
+from gateway.operate.imports.bookmarks import read
+from gateway.operate.imports.events import Link
+from gateway.operate.imports.markup import StartTag, Tokenizer
 from tests.outside.node_tools import ensure_chromium
 
 FOLLOWED_BY = ("", "=", "x", "Z", "7", ";", " ", "-", "&", "é")

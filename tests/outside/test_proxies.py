@@ -12,10 +12,10 @@ from typing import Any
 import httpx
 import pytest
 
-from gateway.serving.connections import Connection, Connections
-from gateway.serving.process import Server
+from gateway.http.this_machine import closed
+from gateway.server.connections import Connection, Connections
+from gateway.server.process import Server
 from gateway.settings import Settings, read_settings
-from gateway.this_machine import closed
 from tests.http.test_admin import SIGN_UP, site
 from tests.outside import proxies
 from tests.outside.proxies import Certificate, free_port, replaced

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from gateway.importing.bookmarks import Fault, Link, read
+from gateway.operate.imports.bookmarks import Fault, Link, read
 
 HEAD = (
     "<!DOCTYPE NETSCAPE-Bookmark-file-1>\n<TITLE>Bookmarks</TITLE>\n<H1>Bookmarks</H1>\n<DL><p>\n"

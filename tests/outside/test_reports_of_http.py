@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from gateway.app import create_app
-from gateway.installing import install
-from gateway.runtime import running
-from gateway.serving.process import Server
+from gateway.server.process import Server
 from gateway.settings import read_settings
+from gateway.site.installation import install
+from gateway.site.runtime import running
 
 pytestmark = pytest.mark.anyio
 JSON, NEWER = "application/json", "application/graphql-response+json"

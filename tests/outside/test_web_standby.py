@@ -5,11 +5,11 @@ from typing import Any, cast
 
 import pytest
 
-import gateway.runtime
+import gateway.site.runtime
 from datasources.errors import StoreUnavailable
 from datasources.protocols import Sides, WideColumnStore
-from gateway.installing import install
 from gateway.settings import read_settings
+from gateway.site.installation import install
 from tests.gateways import gateway_on
 from tests.outside import dying
 
@@ -40,7 +40,7 @@ async def test_scrolling_goes_on_over_the_standby_and_the_page_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     primaries: list[Mortal] = []
-    opened = gateway.runtime.open_stores
+    opened = gateway.site.runtime.open_stores
 
     async def open_mortal(config: Any) -> Any:
         stores = await opened(config)
@@ -57,6 +57,6 @@ async def test_scrolling_goes_on_over_the_standby_and_the_page_says_so(
 
     settings = read_settings(data_dir=tmp_path, run_jobs=False)
     await install(settings, lambda progress: None)
-    monkeypatch.setattr(gateway.runtime, "open_stores", open_mortal)
+    monkeypatch.setattr(gateway.site.runtime, "open_stores", open_mortal)
     async with gateway_on(settings) as found:
         dying.check(await dying.scroll(found, settings, PINS, kill), PINS)

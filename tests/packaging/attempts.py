@@ -7,7 +7,7 @@ from tests.serving import serving
 
 HOME = "{ viewer { username } homeFeed(first: 3) { edges { node { image { url } } } } }"
 WHICH = (
-    "import gateway.serving.protocol, sys; print(*sorted(name for name, module in "
+    "import gateway.server.protocol, sys; print(*sorted(name for name, module in "
     "sys.modules.items() if str(getattr(module, '__file__', '')).endswith('.so') "
     "and name.startswith(('gateway.', 'loaders.'))))"
 )

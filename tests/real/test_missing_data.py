@@ -9,9 +9,9 @@ import pytest
 from datasources.errors import ConfigError, Damaged
 from datasources.hbase import HBaseWideColumns
 from deploy.stack import Stack
-from gateway.installing import install
-from gateway.runtime import running
 from gateway.settings import Settings
+from gateway.site.installation import install
+from gateway.site.runtime import running
 from tests.real.configurations import first_shard, real_settings
 from tests.servers import mysql_servers
 

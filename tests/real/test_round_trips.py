@@ -16,7 +16,7 @@ from datasources.topology import parse
 from deploy.stack import Stack
 from feed_engine.feeds.settings import Feeds
 from feed_engine.speculation import Race
-from gateway.runtime import Runtime
+from gateway.site.runtime import Runtime
 from tests.gateways import Gateway, gateway_on
 from tests.real.configurations import first_shard, real_settings
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from deploy.stack import Stack
-from gateway.importing.loader import import_file
-from gateway.importing.report import ImportOptions
+from gateway.operate.imports.loader import import_file
+from gateway.operate.imports.report import ImportOptions
 from tests.gateways import Gateway
 from tests.importing.worlds import large
 from tests.real.configurations import both

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from deploy.stack import Stack
-from gateway.importing.export import export_file
-from gateway.importing.loader import import_file
-from gateway.importing.report import ImportOptions
+from gateway.operate.imports.export import export_file
+from gateway.operate.imports.loader import import_file
+from gateway.operate.imports.report import ImportOptions
 from tests.gateways import Gateway
 from tests.importing.worlds import bookmarks, canonical_set, large
 from tests.real.configurations import both

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from deploy.stack import Stack
-from gateway.runtime import Runtime
+from gateway.site.runtime import Runtime
 from tests.gateways import Gateway
 from tests.real.configurations import both
 from tests.real.test_round_trips import Counted

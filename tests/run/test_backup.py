@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from gateway.cli import main
-from gateway.operating import backup
-from gateway.operating.requests import perform
+from gateway.operate import backup
+from gateway.operate.requests import perform
 from gateway.settings import read_settings
 from tests.gateways import Gateway, embedded_gateway
 

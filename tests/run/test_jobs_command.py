@@ -9,8 +9,8 @@ import pytest
 from datasources.errors import StoreUnavailable
 from datasources.protocols import Job
 from feed_engine.outbox.jobs import run_job
-from gateway.operating import control
-from gateway.operating.requests import answer, list_jobs, perform
+from gateway.operate import control
+from gateway.operate.requests import answer, list_jobs, perform
 from gateway.settings import read_settings
 from tests.gateways import embedded_gateway
 

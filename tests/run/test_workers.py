@@ -52,7 +52,7 @@ class Workers:
         return {
             int(pid)
             for pid, state, arguments in rows
-            if "gateway.serving.worker" in arguments and not state.startswith("Z")
+            if "gateway.server.worker" in arguments and not state.startswith("Z")
         }
 
     def answering(self) -> int:

@@ -12,7 +12,7 @@ from datasources.errors import NotFound
 from datasources.protocols import Stores
 from feed_engine import writes
 from feed_engine.outbox.completion import settle
-from gateway.runtime import Runtime
+from gateway.site.runtime import Runtime
 from tests.gateways import Gateway, embedded_gateway
 from tests.pausing import Pause
 

@@ -13,12 +13,12 @@ import httpx
 import pytest
 
 from gateway.app import create_site
-from gateway.installing import install
-from gateway.runtime import running
-from gateway.served import FURTHER, NAME
+from gateway.observe import logs
+from gateway.observe.answers import FURTHER, NAME
+from gateway.observe.requests import MOST_STATE
 from gateway.settings import read_settings
-from gateway.telemetry import logs
-from gateway.telemetry.requests import MOST_STATE
+from gateway.site.installation import install
+from gateway.site.runtime import running
 from tests.http.test_admin import client
 from tests.otlp import collecting
 

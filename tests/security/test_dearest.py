@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from feed_engine.feeds.settings import Feeds
-from gateway.runtime import Runtime
 from gateway.settings import Settings
+from gateway.site.runtime import Runtime
 from tests.counting import Counts
 from tests.gateways import Gateway, embedded_gateway
 

@@ -14,9 +14,9 @@ import pytest
 
 from feed_engine.feeds.settings import Feeds
 from gateway.app import create_app
-from gateway.http import Answer
-from gateway.runtime import Runtime
+from gateway.http.endpoint import Answer
 from gateway.settings import Settings
+from gateway.site.runtime import Runtime
 from tests.counting import Counts
 from tests.gateways import Gateway, embedded_gateway
 

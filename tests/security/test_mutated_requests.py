@@ -10,7 +10,7 @@ import pytest
 
 from bench.abuse.mutating import LARGE, Mutants
 from gateway.app import create_app
-from gateway.auth import Tokens
+from gateway.http.auth import Tokens
 from gateway.settings import Settings
 from schema import schema
 from tests.gateways import embedded_gateway

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from graphql import OperationDefinitionNode, get_introspection_query
 
+from gateway.documents.cache import PreparedOperation
 from gateway.execution import new_executor
-from gateway.execution.documents import PreparedOperation
 from gateway.settings import Settings
 
 ROOT = Path(__file__).parents[2]

@@ -7,8 +7,8 @@ from pathlib import Path
 import orjson
 import pytest
 
-from gateway.cost.clients import Clients
-from gateway.peers import Proxies
+from gateway.http.peers import Proxies
+from gateway.server.fairness.clients import Clients
 from gateway.settings import Settings
 from resolvers.context import Context
 from tests.gateways import Gateway, embedded_gateway

@@ -19,14 +19,14 @@ from prometheus_client.parser import text_string_to_metric_families
 import deploy
 from bench.drills.faults import DRILLS
 from gateway.app import create_site
-from gateway.installing import install
-from gateway.metrics import ConnectionCollector
-from gateway.runtime import running
-from gateway.serving.connections import Connections
+from gateway.observe.exposition import of_workers
+from gateway.observe.metrics import ConnectionCollector
+from gateway.observe.process import ProcessHealth
+from gateway.observe.state import Watch
+from gateway.server.connections import Connections
 from gateway.settings import Settings
-from gateway.telemetry.exposition import of_workers
-from gateway.telemetry.process import ProcessHealth
-from gateway.telemetry.state import Watch
+from gateway.site.installation import install
+from gateway.site.runtime import running
 from tests.http.test_admin import SIGN_UP, client
 from tests.telemetry.promtool import promtool
 

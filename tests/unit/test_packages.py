@@ -97,7 +97,7 @@ def test_every_folder_with_code_is_a_package_that_the_project_installs() -> None
 def test_the_npm_lock_files_hold_a_digest_for_each_package_and_no_address_to_fetch_it_from() -> (
     None
 ):
-    for folder in ("gateway/graphiql", "gateway/web", "tests/outside/node"):
+    for folder in ("graphiql", "web", "tests/outside/node"):
         lock = json.loads((ROOT / folder / "package-lock.json").read_text())
         packages = {name: entry for name, entry in lock["packages"].items() if name}
         assert [name for name, entry in packages.items() if "resolved" in entry] == []

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from bench.abuse.attacks.attacker import Attack, Attacker
 from bench.abuse.site import SECRET, Facts
 from bench.abuse.wire import post
-from gateway.auth import Tokens
+from gateway.http.auth import Tokens
 
 CONNECTIONS = 16
 NETWORKS = 4_096

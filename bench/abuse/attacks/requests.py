@@ -9,7 +9,7 @@ from base64 import urlsafe_b64encode
 from bench.abuse.attacks.attacker import Attack, flood
 from bench.abuse.site import Facts
 from bench.abuse.wire import get, post
-from gateway.console import STATIC
+from gateway.http.console import STATIC
 
 _BOMB = gzip.compress(b'{"query":"{ __typename }","variables":{"a":"' + b"0" * 50_000_000 + b'"}}')
 _DEEP = b"[" * 499_000 + b"]" * 499_000

@@ -24,17 +24,17 @@ from datasources.protocols import Job, Stores
 from feed_engine.feeds.settings import epoch_ms
 from feed_engine.outbox.jobs import run_job
 from gateway.app import create_app
-from gateway.auth import Tokens
-from gateway.collector import short_passes
 from gateway.cost.refusals import Refusals
 from gateway.demo.fill import fill_demo
+from gateway.documents.cache import Document, PreparedOperation, Stats
 from gateway.execution import new_executor
-from gateway.execution.documents import Document, PreparedOperation, Stats
 from gateway.execution.executor import Result
-from gateway.installing import install
-from gateway.runtime import running
-from gateway.serving.process import Server
+from gateway.http.auth import Tokens
+from gateway.server.process import Server
 from gateway.settings import Settings, read_settings
+from gateway.site.collector import short_passes
+from gateway.site.installation import install
+from gateway.site.runtime import running
 from resolvers.context import Context
 from schema import schema
 

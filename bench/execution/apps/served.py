@@ -6,7 +6,7 @@ from importlib import import_module
 
 import uvloop
 
-from gateway.serving.process import Server
+from gateway.server.process import Server
 
 
 async def serve(app: str, port: int) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from graphql import DocumentNode, GraphQLSchema, OperationDefinitionNode, assert_valid_schema
 
 from gateway.cost.estimate import Estimate, Rules, estimate_of
-from gateway.execution.aside import Aside
 from gateway.execution.compile.plan import Outcome, Plan, free_of_charge
 from gateway.execution.compile.variant import Charge
 from gateway.execution.run.errors import MOST_ERRORS
+from gateway.execution.side_thread import Aside
 
 
 class Engine:

@@ -18,7 +18,6 @@ from graphql import (
 )
 from graphql.pyutils import is_awaitable
 
-from gateway.execution.aside import Aside, Overloaded
 from gateway.execution.compile.variables import Variables
 from gateway.execution.compile.variant import Charge, Variant
 from gateway.execution.encode import SMALL, dumps, encode
@@ -27,6 +26,7 @@ from gateway.execution.run.errors import MOST_ERRORS
 from gateway.execution.run.errors import left_out as told_left_out
 from gateway.execution.run.execution import Again, Run
 from gateway.execution.run.large import SLICES_AT_ONCE, slices, sweep
+from gateway.execution.side_thread import Aside, Overloaded
 from gateway.execution.tasks.deadlines import Deadline
 
 VARIANTS = 16

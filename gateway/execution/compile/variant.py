@@ -15,7 +15,6 @@ from typing import Any, TypeAlias
 from graphql import GraphQLError, GraphQLObjectType
 from graphql.execution.collect_fields import FieldDetails
 
-from gateway.execution.aside import Aside
 from gateway.execution.compile.completers import completer_of
 from gateway.execution.compile.resolvers import source_of
 from gateway.execution.fused.subtrees import subtree_of
@@ -24,6 +23,7 @@ from gateway.execution.model.selection import Completer, Field, Selection, Sourc
 from gateway.execution.run.composites import AbstractCompleter, ObjectCompleter
 from gateway.execution.run.lists import ListCompleter
 from gateway.execution.run.object_builder import ObjectBuilder
+from gateway.execution.side_thread import Aside
 
 LARGE = 250
 """An operation with more selections is compiled beside the event loop, and its response paths share

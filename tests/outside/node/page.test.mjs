@@ -1,10 +1,10 @@
 // The parts of the GraphiQL page that need no browser.
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
-import { loadBoot, NOBODY, signedFetch } from "../../../gateway/graphiql/boot.js";
-import { currentOperation } from "../../../gateway/graphiql/operation.js";
-import { imageAt } from "../../../gateway/graphiql/preview.js";
-import { prepareTabs } from "../../../gateway/graphiql/tabs.js";
+import { loadBoot, NOBODY, signedFetch } from "../../../graphiql/boot.js";
+import { currentOperation } from "../../../graphiql/operation.js";
+import { imageAt } from "../../../graphiql/preview.js";
+import { prepareTabs } from "../../../graphiql/tabs.js";
 
 const realFetch = globalThis.fetch;
 afterEach(() => {

@@ -14,10 +14,10 @@ from feed_engine.speculation import Side
 from gateway.app import create_app
 from gateway.cli import main
 from gateway.cli.feed import lines
-from gateway.embedded import topology_url
-from gateway.feed_routes import follow_routes
+from gateway.observe.exposition import of_workers
 from gateway.settings import read_settings
-from gateway.telemetry.exposition import of_workers
+from gateway.site.embedded import topology_url
+from gateway.site.feed_routes import follow_routes
 from tests.gateways import Gateway, embedded_gateway
 
 FOLLOWING = "{ followingFeed { health { store } edges { cursor } } }"

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from datasources.protocols import Stores
-from gateway.operating import doctor
-from gateway.operating.connections import OTHERS, shortages, wanted, warn_of_shortages
+from gateway.operate import doctor
+from gateway.operate.connections import OTHERS, shortages, wanted, warn_of_shortages
 from gateway.settings import Settings
 from tests.faulty import with_part
 from tests.gateways import embedded_gateway

@@ -8,7 +8,7 @@ import pytest
 from feed_engine import writes
 from feed_engine.feeds.settings import Feeds
 from feed_engine.speculation import FIXED, Race
-from gateway.runtime import Runtime
+from gateway.site.runtime import Runtime
 from tests.gateways import Gateway, embedded_gateway
 from tests.phases import Phases
 

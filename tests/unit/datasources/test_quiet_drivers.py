@@ -5,8 +5,8 @@ from importlib import import_module
 
 import pytest
 
+from gateway.observe.logs import start_logging
 from gateway.settings import Settings
-from gateway.telemetry.logs import start_logging
 
 
 @pytest.mark.parametrize(

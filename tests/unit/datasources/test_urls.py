@@ -13,7 +13,7 @@ from datasources import backends, factory
 from datasources.errors import ConfigError, PinwayError
 from datasources.topology import ModShards, ShardRange, Topology, dump, parse
 from datasources.urls import LOCAL, address, mask, masked_text, split
-from gateway.operating import configuration
+from gateway.operate import configuration
 from gateway.settings import read_settings
 
 SECRET = "XsecretX"

@@ -7,9 +7,9 @@ import pytest
 
 from datasources.protocols import Stores
 from datasources.topology import ModShards, ShardRange, Topology
-from gateway.health import readiness
-from gateway.operating import doctor
-from gateway.telemetry.state import State, StateCollector
+from gateway.observe.health import readiness
+from gateway.observe.state import State, StateCollector
+from gateway.operate import doctor
 
 pytestmark = pytest.mark.anyio
 

@@ -13,11 +13,11 @@ from click.testing import CliRunner, Result
 
 from datasources import factory
 from datasources.waits import collected
-from gateway import installing, runtime
 from gateway.cli import data as command
 from gateway.cli import main
-from gateway.importing.loader import Import
-from gateway.importing.report import ImportOptions, OnProgress, Progress
+from gateway.operate.imports.loader import Import
+from gateway.operate.imports.report import ImportOptions, OnProgress, Progress
+from gateway.site import installation, runtime
 
 USER = json.dumps({"type": "user", "key": "ann", "username": "ann"}) + "\n"
 
@@ -41,7 +41,7 @@ def test_the_stores_are_opened_once_also_when_they_are_new(
         opened += 1
         return await real(config)
 
-    monkeypatch.setattr(installing, "open_stores", counted)
+    monkeypatch.setattr(installation, "open_stores", counted)
     monkeypatch.setattr(runtime, "open_stores", counted)
     for expected, told in ((1, "new: 1 user"), (2, "already there: 1 user")):
         done = import_(tmp_path, USER)

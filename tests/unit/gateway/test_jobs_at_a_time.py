@@ -2,8 +2,8 @@
 
 import pytest
 
-from gateway.runtime import jobs_at_a_time
 from gateway.settings import Settings
+from gateway.site.runtime import jobs_at_a_time
 
 
 def test_one_job_at_a_time_runs_over_embedded_stores() -> None:

@@ -13,8 +13,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from gateway.cli import main
-from gateway.operating import doctor, plan
-from gateway.operating.schema_changes import changes
+from gateway.operate import doctor, plan
+from gateway.operate.schema_changes import changes
 from gateway.settings import Settings, read_settings
 from tests.serving import free_port
 

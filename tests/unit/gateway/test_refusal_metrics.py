@@ -4,8 +4,8 @@ import pytest
 from prometheus_client import generate_latest
 
 from gateway.execution import new_executor
-from gateway.metrics import ConnectionCollector, ExecutorCollector, new_registry
-from gateway.serving.process import Server
+from gateway.observe.metrics import ConnectionCollector, ExecutorCollector, new_registry
+from gateway.server.process import Server
 from gateway.settings import Settings
 from tests.unit.gateway.serving.apps import App, Clock
 from tests.unit.gateway.serving.test_bounds import connect

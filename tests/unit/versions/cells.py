@@ -10,8 +10,8 @@ from feed_engine.feeds import cursors, rows, seen
 from feed_engine.feeds.cursors import CursorKind
 from feed_engine.feeds.rows import FollowingColumn, Place, PoolColumn, Reason, Source
 from feed_engine.feeds.smart import service
-from gateway.auth import Tokens
-from gateway.operating.backup import Content, Manifest
+from gateway.http.auth import Tokens
+from gateway.operate.backup import Content, Manifest
 from resolvers.cursors import CursorKind as ListKind
 from resolvers.cursors import CursorPlace, Cursors
 from resolvers.feed_tokens import FeedTokens

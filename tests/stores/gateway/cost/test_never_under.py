@@ -12,8 +12,8 @@ from datasources.valkey import ValkeyServer
 from feed_engine.feeds.settings import Feeds
 from gateway.cost.rules import LEAF
 from gateway.demo.fill import demo_viewer_id
-from gateway.runtime import Runtime
 from gateway.settings import read_settings
+from gateway.site.runtime import Runtime
 from resolvers.context import Context
 from resolvers.scanning import MOST_A_REQUEST
 from schema import schema

@@ -9,7 +9,7 @@ from datasources.errors import StoreUnavailable
 from datasources.redis import RedisMappingCache
 from datasources.valkey import ValkeyServer
 from gateway.cost.rate import ASKED_SECONDS, AWAY_SECONDS, CHUNKS, CLIENTS, Rate
-from gateway.peers import site, units
+from gateway.http.peers import site, units
 from tests.embedded import flush
 
 pytestmark = pytest.mark.anyio

@@ -13,12 +13,12 @@ from graphql import GraphQLError, GraphQLSchema, parse
 
 from datasources.errors import BadInput, StoreUnavailable
 from gateway.execution import executor_of
+from gateway.execution.client_errors import MESSAGE, shown
 from gateway.execution.compile.engine import Engine, Outcome
 from gateway.execution.run import errors as run_errors
 from gateway.execution.run import response, waiting
 from gateway.execution.run.base_completer import SLICE
 from gateway.execution.run.errors import MOST_ERRORS
-from gateway.execution.showing import MESSAGE, shown
 from gateway.execution.tasks.deadlines import Deadlines
 from gateway.settings import Settings
 from resolvers.bulk import bulk

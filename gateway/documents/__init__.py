@@ -1,0 +1,1 @@
+"""Documents of operations: read, validated, bounded, and kept for later requests."""

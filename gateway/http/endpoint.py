@@ -1,0 +1,317 @@
+"""The GraphQL endpoint: from a request's headers and body to its answer, and as an ASGI
+application."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Container, Mapping
+from dataclasses import dataclass
+from time import perf_counter
+
+from graphql import GraphQLError, OperationType
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from datasources.errors import Unauthenticated
+from gateway.cost.refusals import told, too_many
+from gateway.execution.encode import PART
+from gateway.execution.executor import Executor, Result, refused, waiting
+from gateway.http.auth import Tokens
+from gateway.http.compression import LEAST, MOST, accepts_gzip, compressed
+from gateway.http.csrf import check_get
+from gateway.http.requests import (
+    GRAPHQL_JSON,
+    JSON,
+    Disconnected,
+    Headers,
+    PersistedQueryNotSupported,
+    Refused,
+    RequestParameters,
+    check_coding,
+    check_content_type,
+    headers_of,
+    read_body,
+    read_json,
+    read_query_string,
+    response_type,
+)
+from gateway.observe.answers import Served
+from gateway.observe.requests import Observed, Requests
+from gateway.server.fairness.clients import Clients
+from resolvers.context import Context
+
+log = logging.getLogger("pinway")
+
+METHODS = ("GET", "POST")
+"""The methods of operations."""
+FAILED = "the server failed to answer this request; its log says why"
+_NOTHING: Mapping[str, str] = {}
+NEVER_KEPT = "private, no-store"
+"""Cache-Control of every answer to a GET: a viewer's answer is for that viewer alone, and a write
+that was acknowledged is in every later answer. No cache needs to keep an answer to a POST."""
+_ALWAYS = {"vary": "Accept, Accept-Encoding", "x-content-type-options": "nosniff"}
+"""Headers of every answer. CORS adds Origin to Vary."""
+_ALWAYS_PAIRS = [(name.encode(), value.encode()) for name, value in _ALWAYS.items()]
+_ALWAYS_TEXT = b"".join(b"%b: %b\r\n" % pair for pair in _ALWAYS_PAIRS)
+_CONTENT_TYPES = {media: f"{media}; charset=utf-8".encode() for media in (JSON, GRAPHQL_JSON)}
+
+
+@dataclass(slots=True)
+class Answer:
+    """The answer to a request: the `parts` of a body of `size` bytes, and headers in addition to
+    the body's headers."""
+
+    status: int
+    media: str
+    parts: list[bytes]
+    size: int
+    extra: Mapping[str, str]
+    about: bytes = b""
+    """Header lines about the request: its id, its trace."""
+
+    def plain(self) -> bytes | None:
+        """The headers as text; None if the answer has other headers, or is too large for one
+        piece."""
+        if self.extra or self.size > PART:
+            return None
+        return b"content-type: %b\r\ncontent-length: %d\r\n%b%b" % (
+            _CONTENT_TYPES[self.media],
+            self.size,
+            _ALWAYS_TEXT,
+            self.about,
+        )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the answer, as an ASGI application."""
+        headers = [
+            (b"content-type", _CONTENT_TYPES[self.media]),
+            (b"content-length", b"%d" % self.size),
+            *_ALWAYS_PAIRS,
+            *((name.encode(), value.encode()) for name, value in self.extra.items()),
+            *((line.split(b": ", 1)) for line in self.about.splitlines()),
+        ]
+        await send({"type": "http.response.start", "status": self.status, "headers": headers})
+        parts = [] if scope["method"] == "HEAD" else self.parts
+        if parts and self.size > PART:
+            for part in parts:
+                await send({"type": "http.response.body", "body": part, "more_body": True})
+                await asyncio.sleep(0)
+            parts = []
+        await send({"type": "http.response.body", "body": b"".join(parts)})
+
+
+Answering = Callable[[Headers, bytes, str], Awaitable[Answer]]
+"""Answers a request after its body has arrived. The last argument is the peer's address."""
+
+
+class GraphQLEndpoint:
+    """Answers POST, and GET for queries; all other methods get 405. An ASGI application.
+
+    HEAD gets 405, too: its answer would need the size of the operation's result, so the operation
+    would run for nobody.
+    """
+
+    def __init__(
+        self,
+        executor: Executor,
+        tokens: Tokens,
+        new_context: Callable[[int | None], Context],
+        *,
+        max_body_bytes: int,
+        max_body_values: int = 12_000,
+        served: Served,
+        clients: Clients | None = None,
+        allowed_origins: Container[str] = (),
+        requests: Requests | None = None,
+    ) -> None:
+        self._executor, self._tokens, self._new_context = executor, tokens, new_context
+        self._max_body_bytes, self._served = max_body_bytes, served
+        self._max_body_values = max_body_values
+        self._clients, self._allowed_origins = clients, allowed_origins
+        self._requests = requests or Requests()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = headers_of(scope["headers"])
+        client = scope.get("client")
+        peer = client[0] if client else ""
+        if scope["method"] not in METHODS:
+            answer = _other_method()
+        elif scope["method"] == "GET":
+            answer = await self.answer(headers, scope["query_string"], peer, read_only=True)
+        else:
+            try:
+                body = await read_body(receive, self._max_body_bytes)
+            except Disconnected:
+                return
+            answer = await self.answer(headers, body, peer)
+        await answer(scope, receive, send)
+
+    async def answer(
+        self, headers: Headers, text: bytes, peer: str = "", *, read_only: bool = False
+    ) -> Answer:
+        """The answer to a POST with this body, or to a GET (`read_only`) with this query string.
+        `peer` is the address of the connection's other end: a client, or a proxy
+        (`gateway.http.peers.Proxies.client` returns the client's address). It is empty if the
+        connection has no address."""
+        began = perf_counter()
+        request = self._requests.begin(headers)
+        clients = self._clients
+        if clients is None:
+            return await self._answer(headers, text, peer, read_only, request, began)
+        request.address = name = clients.name(headers, peer)
+        work = self._answer(headers, text, peer, read_only, request, began)
+        answer = await clients.in_turn(name, len(text), work)
+        clients.sent(name, answer.size)
+        return answer
+
+    async def _answer(
+        self,
+        headers: Headers,
+        text: bytes,
+        peer: str,
+        read_only: bool,
+        request: Observed,
+        began: float,
+    ) -> Answer:
+        media, extra = JSON, _NOTHING
+        try:
+            media = response_type(headers.get(b"accept"))
+            if read_only:
+                check_get(headers, self._allowed_origins)
+                operation = read_query_string(text)
+            else:
+                check_content_type(headers.get(b"content-type", b""))
+                if b"content-encoding" in headers:
+                    check_coding(headers[b"content-encoding"])
+                operation = read_json(text, self._max_body_bytes, self._max_body_values)
+            result = await self._run(operation, headers, peer, read_only, request)
+            wants_cost = operation.wants_cost or headers.get(b"x-pinway-cost") == b"1"
+            if wants_cost and (entries := told(result.cost, self._executor.max_cost)):
+                result.extend(entries)
+            if result.started:
+                status = 200
+            elif result.by_post_only:
+                status, extra = 405, {"allow": "POST"}
+            elif result.retry_after:
+                status, extra = 429, {"retry-after": str(result.retry_after)}
+            else:
+                status = _refusing(media)
+        except PersistedQueryNotSupported as error:
+            result, status = _problem(error.message, error.code), _refusing(media)
+        except Refused as error:
+            result, status, extra = _problem(error.message, error.code), error.status, error.headers
+        except Unauthenticated as error:
+            result, status = _problem(error.message, error.code), 401
+            extra = {"www-authenticate": "Bearer"}
+        except Exception:
+            log.exception("a request failed")
+            result, status = _problem(FAILED, "INTERNAL"), 500
+        if read_only:
+            extra = {**extra, "cache-control": NEVER_KEPT}
+        seconds = perf_counter() - began
+        self._served.add(status, seconds, result.codes)
+        if result.started:
+            assert result.operation is not None
+            self._served.ran(result.operation.type.value, result.operation.name, seconds)
+        if request.wants_trace:
+            await self._requests.show(request, result)
+        about = self._requests.end(request, result, status, seconds)
+        parts = result.parts()
+        size = sum(map(len, parts))
+        if LEAST <= size <= MOST and _compresses(headers, request, result):
+            parts = await compressed(parts)
+            size = sum(map(len, parts))
+            about += b"content-encoding: gzip\r\n"
+        return Answer(status, media, parts, size, extra, about)
+
+    async def _run(
+        self,
+        operation: RequestParameters,
+        headers: Headers,
+        peer: str,
+        read_only: bool,
+        request: Observed,
+    ) -> Result:
+        """Run the operation for its viewer, unless too many operations of the client are
+        running."""
+        viewer_id = request.viewer_id = self._viewer(headers)
+        client = self._clients.of(viewer_id, headers, peer) if self._clients else None
+        if client is not None and not client.begin():
+            self._executor.refusals.running += 1
+            return waiting(1, too_many(client.most_running))
+        context = self._new_context(viewer_id)
+        if viewer_id is None and self._clients is not None:
+            context.signing_up = self._clients.signing_up(headers, peer)
+        try:
+            return await self._executor.run(
+                operation.query,
+                operation.variables,
+                operation.name,
+                context,
+                read_only=read_only,
+                client=client,
+            )
+        finally:
+            if client is not None:
+                client.end()
+
+    def _viewer(self, headers: Headers) -> int | None:
+        authorization = headers.get(b"authorization")
+        return self._tokens.viewer(authorization.decode("latin-1")) if authorization else None
+
+
+class Front:
+    """Passes POST /graphql directly to its endpoint, and all other requests to the routes. `cors`
+    answers preflight requests for the endpoint."""
+
+    def __init__(
+        self, endpoint: GraphQLEndpoint, routes: ASGIApp, cors: ASGIApp | None = None
+    ) -> None:
+        self._endpoint, self._routes, self._cors = endpoint, routes, cors
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        is_hot = scope["type"] == "http" and scope["path"] == "/graphql"
+        if is_hot and scope["method"] == "POST":
+            await (self._cors or self._endpoint)(scope, receive, send)
+        elif self._cors and is_hot and _is_preflight(scope):
+            await self._cors(scope, receive, send)
+        else:
+            await self._routes(scope, receive, send)
+
+    def answering(self, target: bytes, headers: Headers) -> Answering | None:
+        """The function that answers a complete POST to this target without ASGI. None if only the
+        ASGI application answers it. Pinway's own server uses it (`gateway/server/protocol.py`)."""
+        if target != b"/graphql" or (self._cors is not None and b"origin" in headers):
+            return None
+        return self._endpoint.answer
+
+
+def _compresses(headers: Headers, request: Observed, result: Result) -> bool:
+    """Whether to compress the answer: see `gateway/http/compression.py`."""
+    return (
+        request.viewer_id is None
+        and b"authorization" not in headers
+        and result.operation is not None
+        and result.operation.type is OperationType.QUERY
+        and accepts_gzip(headers.get(b"accept-encoding"))
+    )
+
+
+def _refusing(media: str) -> int:
+    """The status for a request that was refused before its operation ran. With the older media
+    type it is 200: clients read the errors."""
+    return 400 if media == GRAPHQL_JSON else 200
+
+
+def _is_preflight(scope: Scope) -> bool:
+    asks = b"access-control-request-method" in headers_of(scope["headers"])
+    return scope["method"] == "OPTIONS" and asks
+
+
+def _other_method() -> Answer:
+    message = "send the operation by POST, or a query by GET"
+    parts = _problem(message, "BAD_USER_INPUT").parts()
+    extra = {"allow": ", ".join(METHODS), "cache-control": NEVER_KEPT}
+    return Answer(405, JSON, parts, sum(map(len, parts)), extra)
+
+
+def _problem(message: str, code: str) -> Result:
+    return refused(GraphQLError(message, extensions={"code": code}))

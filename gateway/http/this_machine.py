@@ -1,0 +1,120 @@
+"""Decides which requests come from this machine itself: they get metrics, the stores' states and
+the demo users' tokens without any password.
+
+A loopback address alone proves nothing: behind a proxy on this machine, every stranger's connection
+comes from 127.0.0.1. A proxy that names its clients is recognized by its headers. A proxy that
+hides them is recognized by HTTP/1.0, which nginx speaks by default, or by the name of another host;
+and from then on nobody is on this machine, because the next stranger may send the name `localhost`.
+A proxy that changes all of this can't be recognized, so nobody is on this machine either if the
+settings say that the gateway is public.
+"""
+
+import logging
+from ipaddress import IPv6Address, ip_address
+from urllib.parse import urlsplit
+
+from starlette.requests import Request
+
+from gateway.http.peers import HOW_TO
+from gateway.settings import Settings
+
+log = logging.getLogger("pinway")
+
+_OF_PROXIES = (
+    *("forwarded", "via", "x-real-ip", "x-client-ip", "x-cluster-client-ip", "x-original-host"),
+    *("x-original-forwarded-for", "true-client-ip", "cf-connecting-ip", "cdn-loop"),
+    "x-envoy-external-address",
+)
+_PREFIX_OF_PROXIES = "x-forwarded-"
+_LONGEST = 60  # characters of a header that a line of the log repeats
+
+
+class ThisMachine:
+    """Recognizes the requests of this machine. Logs once what hides clients, and what to set."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._hosts = {name.lower() for name in settings.allowed_hosts} | _own(settings.host)
+        self._is_public = public_address(settings) is not None
+        self._is_hidden = False
+        """Whether a proxy that hides its clients was seen."""
+
+    def sent(self, request: Request) -> bool:
+        """Whether the request comes from this machine, and no proxy forwards it."""
+        if self._is_public or request.client is None or not is_loopback(request.client.host):
+            return False
+        for name in request.headers:
+            if name in _OF_PROXIES or name.startswith(_PREFIX_OF_PROXIES):
+                return False
+        if not self._is_hidden and (sign := self._sign_of_a_proxy(request)):
+            self._is_hidden = True
+            log.warning(
+                "a request from %s %s: a proxy that hides its clients seems to be in front of this "
+                "gateway. So nobody gets metrics, states of stores or demo tokens on the public "
+                "port until the gateway restarts. Let the proxy send X-Forwarded-For, and set "
+                "public_url and, for operators, admin_port: %s. If there is no proxy, name the "
+                "host in allowed_hosts",
+                *(request.client.host, sign, HOW_TO),
+            )
+        return not self._is_hidden
+
+    def _sign_of_a_proxy(self, request: Request) -> str | None:
+        version = request.scope.get("http_version", "1.1")
+        if version == "1.0":
+            return "came by HTTP/1.0"
+        hosts = request.headers.getlist("host")
+        if len(hosts) == 1 and host_name(hosts[0]) in self._hosts:
+            return None
+        return f"is for the host {', '.join(hosts)[:_LONGEST]!a}"
+
+
+def is_loopback(address: str) -> bool:
+    """Whether the address is one of this machine's own, that other machines can't reach."""
+    try:
+        found = ip_address(address.partition("%")[0])
+    except ValueError:
+        return False
+    if isinstance(found, IPv6Address) and found.ipv4_mapped:
+        return found.ipv4_mapped.is_loopback
+    return found.is_loopback
+
+
+def host_name(host: str) -> str:
+    """The name in a Host header, without the port, in lower case."""
+    name, colon, port = host.strip().rpartition(":")
+    return (name if colon and (port.isdecimal() or not port) else host.strip()).lower()
+
+
+def public_address(settings: Settings) -> str | None:
+    """The setting that says that other machines reach the gateway; None if none does."""
+    if settings.public_url and not _is_here(urlsplit(settings.public_url).hostname or ""):
+        return f"public_url is {settings.public_url}"
+    if not _is_here(settings.host):
+        return f"host is {settings.host}"
+    return None
+
+
+def _is_here(host: str) -> bool:
+    return host.lower() == "localhost" or is_loopback(host)
+
+
+def _own(host: str) -> set[str]:
+    """The listening address, as a Host header has it."""
+    return {f"[{host}]" if ":" in host else host.lower()}
+
+
+def closed(settings: Settings) -> str | None:
+    """A line of the log about what nobody gets because of the settings; None if this machine's
+    clients get all of it."""
+    if settings.admin_port:
+        operators = ""
+    elif settings.production:
+        operators = "production is on"
+    else:
+        operators = public_address(settings) or ""
+    if operators:
+        return (
+            f"{operators}, and there is no admin_port: nobody gets /metrics, /statusz or the "
+            "stores' states. Set admin_port to a free port; it listens on admin_host, which is "
+            f"{settings.admin_host}"
+        )
+    return None

@@ -1,0 +1,135 @@
+"""Checks between the lines of a file: duplicate keys and names, and references to missing lines.
+Each fault is reported with its line. The line is left out, together with the lines that refer to
+it."""
+
+from gateway.operate.imports.report import Complaints
+from gateway.operate.imports.spool import Spool
+
+_KEYED = ("users", "interests", "boards", "pins", "comments")
+_SOME = 10_000
+_SINGULAR = {
+    "users": "user",
+    "interests": "interest",
+    "boards": "board",
+    "pins": "pin",
+    "comments": "comment",
+}
+
+
+def index(spool: Spool) -> None:
+    """Create the indexes. Called when all lines are stored: sorting once is cheaper than keeping
+    sorted."""
+    for table in _KEYED:
+        spool.db.execute(f"CREATE INDEX {table}_key ON {table} (key)")
+    for table, columns in (
+        ("users", "name"),
+        ("interests", "name"),
+        ("boards", "owner"),
+        ("pins", "board, sequence"),
+        ("pins", "wave"),
+        ("pin_interests", "pin"),
+        ("likes", "user, pin"),
+        ("follows", "follower, kind, target"),
+    ):
+        name = f"{table}_{columns.replace(', ', '_')}"
+        spool.db.execute(f"CREATE INDEX {name} ON {table} ({columns})")
+    spool.db.execute("CREATE INDEX pins_source ON pins (source) WHERE source IS NOT NULL")
+
+
+def doubles(spool: Spool, complaints: Complaints) -> None:
+    """Find lines that repeat an earlier line; the first line stays."""
+    for table in _KEYED:
+        what = _SINGULAR[table]
+        _drop_later(spool, complaints, table, "key", f"{what} {{0!r}} is there already")
+    _drop_later(spool, complaints, "users", "name", "user name {0!r} is there already")
+    _drop_later(spool, complaints, "interests", "name", "slug {0!r} is there already")
+    place = "sequence {1} on board {0!r} is another pin's already"
+    _drop_later(spool, complaints, "pins", "board, sequence", place)
+    _drop_later(spool, complaints, "likes", "user, pin", "{0!r} likes {1!r} already")
+    _drop_later(
+        spool, complaints, "follows", "follower, kind, target", "{0!r} follows {1} {2!r} already"
+    )
+
+
+def references(spool: Spool, complaints: Complaints) -> None:
+    """Leave out lines that refer to an object that the file does not have, or that was left out."""
+    _dangling(spool, complaints, "boards", "owner", "users")
+    _dangling(spool, complaints, "pins", "board", "boards")
+    reject(
+        spool,
+        complaints,
+        "pins",
+        "SELECT p.n, p.line, i.interest FROM pins p JOIN pin_interests i ON i.pin = p.n "
+        "WHERE NOT EXISTS (SELECT 1 FROM interests WHERE key = i.interest) GROUP BY p.n",
+        "there is no interest {0!r}",
+    )
+    _sources(spool, complaints)
+    _dangling(spool, complaints, "comments", "pin", "pins")
+    _dangling(spool, complaints, "comments", "author", "users")
+    _dangling(spool, complaints, "likes", "user", "users")
+    _dangling(spool, complaints, "likes", "pin", "pins")
+    _dangling(spool, complaints, "follows", "follower", "users")
+    for kind in ("user", "board", "interest"):
+        _dangling(spool, complaints, "follows", "target", f"{kind}s", f"AND f.kind = '{kind}'")
+    _covers(spool, complaints)
+
+
+def reject(spool: Spool, complaints: Complaints, table: str, select: str, message: str) -> None:
+    """Report the rows (n, line, *the message's values), and leave them out."""
+    some = f"SELECT * FROM ({select}) ORDER BY n LIMIT {_SOME}"
+    while bad := spool.db.execute(some).fetchall():
+        for n, line, *shown in bad:
+            spool.db.execute(f"DELETE FROM {table} WHERE n = ?", (n,))
+            complaints.add(line, message.format(*shown))
+
+
+def _drop_later(
+    spool: Spool, complaints: Complaints, table: str, columns: str, message: str
+) -> None:
+    same = " AND ".join(f"a.{column} = b.{column}" for column in columns.split(", "))
+    shown = ", ".join(f"b.{column}" for column in columns.split(", "))
+    first = f"(SELECT min(a.line) FROM {table} a WHERE {same} AND a.n < b.n)"
+    select = f"SELECT b.n, b.line, {shown}, {first} AS first FROM {table} b WHERE first NOT NULL"
+    count = len(columns.split(", "))
+    reject(spool, complaints, table, select, f"{message}, in line {{{count}}}")
+
+
+def _dangling(
+    spool: Spool, complaints: Complaints, table: str, column: str, target: str, also: str = ""
+) -> None:
+    select = (
+        f"SELECT f.n, f.line, f.{column} FROM {table} f WHERE NOT EXISTS "
+        f"(SELECT 1 FROM {target} t WHERE t.key = f.{column}) {also}"
+    )
+    reject(spool, complaints, table, select, f"there is no {_SINGULAR[target]} {{0!r}}")
+
+
+def _sources(spool: Spool, complaints: Complaints) -> None:
+    """Number the pins by waves: a pin's source is in an earlier wave. A pin without a number repins
+    a missing pin or, through its sources, itself."""
+    spool.db.execute("UPDATE pins SET wave = NULL")
+    wave = 0
+    changed = spool.db.execute("UPDATE pins SET wave = 0 WHERE source IS NULL").rowcount
+    while changed:
+        wave += 1
+        changed = spool.db.execute(
+            "UPDATE pins SET wave = ? WHERE wave IS NULL AND source IN "
+            "(SELECT key FROM pins WHERE wave = ?)",
+            (wave, wave - 1),
+        ).rowcount
+    lost = "SELECT p.n, p.line, p.source FROM pins p WHERE p.wave IS NULL"
+    absent = "NOT EXISTS (SELECT 1 FROM pins s WHERE s.key = p.source)"
+    message = "there is no pin {0!r} to be its source"
+    reject(spool, complaints, "pins", f"{lost} AND {absent}", message)
+    reject(spool, complaints, "pins", lost, "its source {0!r} was left out, or is its own repin")
+
+
+def _covers(spool: Spool, complaints: Complaints) -> None:
+    """Remove a board's cover if it is not one of the board's pins. The board stays."""
+    bad = spool.db.execute(
+        "SELECT b.n, b.line, b.cover FROM boards b WHERE cover IS NOT NULL AND NOT EXISTS "
+        "(SELECT 1 FROM pins p WHERE p.key = b.cover AND p.board = b.key) ORDER BY b.n"
+    ).fetchall()
+    for n, line, cover in bad:
+        spool.db.execute("UPDATE boards SET cover = NULL WHERE n = ?", (n,))
+        complaints.add(line, f"its cover {cover!r} is no pin of the board: made without a cover")

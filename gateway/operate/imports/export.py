@@ -1,0 +1,244 @@
+"""`pinway export`: all objects in the stores as JSON Lines that an import can read.
+
+A first walk over all objects gives each object a key, in a temporary file (`keys.Keys.add`). A
+second walk writes the lines, which refer to objects by these keys. Deleted objects and the objects
+that depend on them are left out.
+"""
+
+from collections.abc import AsyncIterator, Iterable
+from typing import IO
+
+import msgspec
+
+from datasources import records
+from datasources.ids import Kind
+from datasources.mappings import (
+    SEQUENCE_STEP,
+    EdgeKey,
+    ListKey,
+    Mapping,
+    PageRequest,
+    Position,
+)
+from datasources.protocols import Stores
+from datasources.records import Board, Comment, Image, Interest, Pin, Record, User
+from gateway.operate.imports.jsonl import (
+    AnyLine,
+    BoardLine,
+    CommentLine,
+    FollowLine,
+    ImageField,
+    InterestLine,
+    LikeLine,
+    PinLine,
+    UserLine,
+    canonical,
+    time_of,
+)
+from gateway.operate.imports.keys import Keys
+from gateway.operate.imports.report import OnProgress, Progress, silent
+
+_OBJECTS = 1000  # objects in a read
+_LISTS, _PAGE = 250, 500
+_ORDER = (Kind.USER, Kind.INTEREST, Kind.BOARD, Kind.PIN, Kind.COMMENT)
+_EDGES = {
+    Mapping.USER_LIKES_PINS: ("likes", Kind.PIN),
+    Mapping.USER_FOLLOWS_USERS: ("follows", Kind.USER),
+    Mapping.USER_FOLLOWS_BOARDS: ("follows", Kind.BOARD),
+    Mapping.USER_FOLLOWS_INTERESTS: ("follows", Kind.INTEREST),
+}
+
+
+async def export_file(
+    stores: Stores,
+    out: IO[bytes],
+    *,
+    progress: OnProgress = silent,
+    spool_dir: str | None = None,
+) -> int:
+    """Write every line in canonical form. Returns the number of lines. Raises OSError and stores'
+    errors."""
+    keys = Keys(spool_dir)
+    lines = 0
+    try:
+        for kind in _ORDER:
+            async for found in _walk(stores, kind):
+                parents = keys.of(id for record in found for id in _parents(record))
+                keys.add(
+                    kind,
+                    (
+                        (record.id, record.key)
+                        for record in found
+                        if all(id in parents for id in _parents(record))
+                    ),
+                )
+                progress(Progress("keys", keys.count, None, "objects"))
+        for kind in _ORDER:
+            stage = f"{kind.name.lower()}s"
+            done, total = 0, keys.count_of(kind)
+            async for found in _walk(stores, kind):
+                lines += _write(out, await _lines(stores, keys, found))
+                done += len(found)
+                progress(Progress(stage, min(done, total), total, stage))
+        before = lines
+        async for found in _walk(stores, Kind.USER):
+            async for edges in _edges(stores, keys, [user.id for user in found]):
+                lines += _write(out, edges)
+                progress(Progress("likes and follows", lines - before, None, "lines"))
+    finally:
+        keys.close()
+    return lines
+
+
+async def _walk(stores: Stores, kind: Kind) -> AsyncIterator[list[Record]]:
+    """All objects of a kind that are not deleted."""
+    after = 0
+    while rows := await stores.shards.objects.list(kind, after, _OBJECTS):
+        found = [records.decode(kind, id, data) for id, data in rows]
+        yield [record for record in found if record.active]
+        after = rows[-1][0]
+
+
+def _write(out: IO[bytes], lines: Iterable[AnyLine]) -> int:
+    texts = [canonical(line) for line in lines]
+    if texts:
+        out.write(b"\n".join(texts) + b"\n")
+    return len(texts)
+
+
+async def _lines(stores: Stores, keys: Keys, found: list[Record]) -> list[AnyLine]:
+    """The lines of objects of one kind, without objects that refer to a missing owner, board or
+    other object."""
+    wanted: set[int] = set()
+    pins = [record for record in found if isinstance(record, Pin)]
+    for record in found:
+        wanted.update(_references(record))
+    known = keys.of([*(record.id for record in found), *wanted])
+    places = await stores.shards.mappings.edges(
+        [EdgeKey(Mapping.BOARD_HAS_PINS, pin.board_id, pin.id) for pin in pins]
+    )
+    lines: list[AnyLine] = []
+    for record in found:
+        key, created = known.get(record.id), time_of(record.created)
+        if key is None:
+            continue  # its parent is missing, or the object was created after the first walk
+        match record:
+            case User():
+                avatar = _image(record.avatar)
+                lines.append(
+                    UserLine(
+                        key=key,
+                        created=created,
+                        username=record.username,
+                        full_name=record.full_name,
+                        about=record.about,
+                        avatar=avatar,
+                    )
+                )
+            case Interest():
+                lines.append(
+                    InterestLine(
+                        key=key,
+                        created=created,
+                        name=record.name,
+                        slug=record.slug,
+                        description=record.description,
+                    )
+                )
+            case Board():
+                lines.append(
+                    BoardLine(
+                        key=key,
+                        created=created,
+                        owner=known[record.owner_id],
+                        name=record.name,
+                        description=record.description,
+                        secret=record.secret,
+                        cover=known.get(record.cover_pin_id or 0),
+                    )
+                )
+            case Pin():
+                place = places.get(EdgeKey(Mapping.BOARD_HAS_PINS, record.board_id, record.id))
+                lines.append(
+                    PinLine(
+                        key=key,
+                        created=created,
+                        board=known[record.board_id],
+                        title=record.title,
+                        description=record.description,
+                        link=record.link,
+                        image=_image(record.image),
+                        source=known.get(record.source_id or 0),
+                        interests=tuple(known[i] for i in record.interest_ids if i in known),
+                        sequence=str(place.sequence) if place else None,
+                    )
+                )
+            case Comment():
+                lines.append(
+                    CommentLine(
+                        key=key,
+                        created=created,
+                        pin=known[record.pin_id],
+                        author=known[record.author_id],
+                        text=record.text,
+                    )
+                )
+    return lines
+
+
+def _parents(record: Record) -> list[int]:
+    """The objects that an object needs in order to exist."""
+    match record:
+        case Board():
+            return [record.owner_id]
+        case Pin():
+            return [record.board_id]
+        case Comment():
+            return [record.pin_id, record.author_id]
+    return []
+
+
+def _references(record: Record) -> list[int]:
+    match record:
+        case Board():
+            return [record.owner_id, record.cover_pin_id or 0]
+        case Pin():
+            return [record.board_id, record.source_id or 0, *record.interest_ids]
+    return _parents(record)
+
+
+def _image(image: Image | None) -> ImageField | None:
+    return ImageField(**msgspec.structs.asdict(image)) if image else None
+
+
+async def _edges(stores: Stores, keys: Keys, users: list[int]) -> AsyncIterator[list[AnyLine]]:
+    """The likes and follows of some users."""
+    lists = [ListKey(mapping, user) for user in users for mapping in _EDGES]
+    for start in range(0, len(lists), _LISTS):
+        requests = [PageRequest(key, _PAGE) for key in lists[start : start + _LISTS]]
+        while requests:
+            pages = await stores.shards.mappings.pages(requests)
+            known = keys.of([*users, *(edge.to_id for page in pages for edge in page)])
+            yield [
+                _edge_line(request.key.mapping, known[edge.from_id], known[edge.to_id], created)
+                for request, page in zip(requests, pages, strict=True)
+                for edge in page
+                if edge.from_id in known and edge.to_id in known
+                for created in (edge.sequence // SEQUENCE_STEP,)
+            ]
+            requests = [
+                PageRequest(request.key, _PAGE, Position(page[-1].sequence, page[-1].to_id))
+                for request, page in zip(requests, pages, strict=True)
+                if len(page) == _PAGE
+            ]
+
+
+def _edge_line(mapping: Mapping, user: str, target: str, created: int) -> AnyLine:
+    match mapping:
+        case Mapping.USER_LIKES_PINS:
+            return LikeLine(user=user, pin=target, created=time_of(created))
+        case Mapping.USER_FOLLOWS_USERS:
+            return FollowLine(follower=user, user=target, created=time_of(created))
+        case Mapping.USER_FOLLOWS_BOARDS:
+            return FollowLine(follower=user, board=target, created=time_of(created))
+    return FollowLine(follower=user, interest=target, created=time_of(created))

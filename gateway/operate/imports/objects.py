@@ -1,0 +1,247 @@
+"""Loads boards, pins and comments, each on the shard of its parent.
+
+Boards and pins get the same rows as from `feed_engine.writes`, so that jobs and later mutations see
+no difference: their versions include a board's `flips`.
+"""
+
+from collections.abc import Iterator
+
+from datasources import records
+from datasources.errors import StoreConflict
+from datasources.ids import Kind, shard_of
+from datasources.mappings import SEQUENCE_STEP, Edge, EdgeKey, ListKey, Mapping
+from datasources.protocols import ShardTx
+from datasources.records import Board, Comment, Pin
+from feed_engine.transactions.edit import edited
+from gateway.operate.imports.jsonl import BoardLine, CommentLine, PinLine, created_ms, decode
+from gateway.operate.imports.load import (
+    Edges,
+    Load,
+    Row,
+    batches_by,
+    concurrently,
+    identity,
+    patiently,
+)
+
+
+async def load_boards(load: Load) -> bool:
+    """Load boards on their owners' shards. Returns False if some were deleted here since an earlier
+    import."""
+    done, total = 0, load.spool.count("boards")
+    waiting = (
+        "SELECT b.n, b.line, b.key, u.id AS owner, b.data FROM boards b "
+        "JOIN users u ON u.key = b.owner ORDER BY owner, b.n"
+    )
+    deleted: list[Row] = []
+    for shard, batch in _by_shard(load, waiting):
+        made = [records.encode(_board(row)) for row in batch]
+        keys = [identity(row[3], row[2]) for row in batch]
+        ids = await load.insert(shard, Kind.BOARD, made, keys)
+        stored = await _boards(load, ids)
+        edges: Edges = []
+        for row, id in zip(batch, ids, strict=True):
+            board = stored[id]
+            if not board.active:
+                deleted.append(row)
+                continue
+            edge = Edge(board.owner_id, id, board.created * SEQUENCE_STEP, 1 + board.flips)
+            edges.append((Mapping.USER_HAS_BOARDS, edge))
+            if not board.secret:
+                edges.append((Mapping.USER_HAS_PUBLIC_BOARDS, edge))
+        await load.rows(edges)
+        _note(load, "boards", batch, ids)
+        done += len(batch)
+        load.step("boards", done, total, "boards")
+    for n, line, key, *_ in deleted:
+        load.spool.db.execute("DELETE FROM boards WHERE n = ?", (n,))
+        load.complaints.add(line, f"board {key!r} has been deleted here")
+    load.report.loaded["board"] = load.spool.count("boards")
+    return not deleted
+
+
+async def load_pins(load: Load) -> None:
+    """Load pins on their boards' shards, a pin's source before the pin."""
+    done, total = 0, load.spool.count("pins")
+    interests = dict(load.spool.rows("SELECT key, id FROM interests"))
+    waves: int = load.spool.db.execute("SELECT max(wave) FROM pins").fetchone()[0] or 0
+    waiting = (
+        "SELECT p.n, p.line, p.key, b.id AS board, p.data, u.id, s.id, p.sequence FROM pins p "
+        "JOIN boards b ON b.key = p.board JOIN users u ON u.key = b.owner "
+        "LEFT JOIN pins s ON s.key = p.source WHERE p.wave = {} ORDER BY board, p.n"
+    )
+
+    async def load_some(shard: int, batch: list[Row]) -> None:
+        nonlocal done
+        pins = [_pin(row, interests) for row in batch]
+        keys = [identity(row[3], row[2]) for row in batch]
+        ids = await load.insert(shard, Kind.PIN, [records.encode(pin) for pin in pins], keys)
+        places = [
+            Edge(pin.board_id, id, int(row[7]), 1)
+            for pin, id, row in zip(pins, ids, batch, strict=True)
+        ]
+        await _place(load, shard, places)
+        await _list_pins(load, pins, ids)
+        _note(load, "pins", batch, ids)
+        done += len(batch)
+        load.step("pins", done, total, "pins")
+
+    for wave in range(waves + 1):
+        await concurrently(_by_shard(load, waiting.format(wave)), load_some)
+    load.report.loaded["pin"] = total
+
+
+async def load_comments(load: Load) -> None:
+    """Load comments on their pins' shards."""
+    done, total = 0, load.spool.count("comments")
+    waiting = (
+        "SELECT c.n, c.line, c.key, p.id AS pin, c.data, u.id FROM comments c "
+        "JOIN pins p ON p.key = c.pin JOIN users u ON u.key = c.author ORDER BY pin, c.n"
+    )
+    for shard, batch in _by_shard(load, waiting):
+        comments = [_comment(row) for row in batch]
+        keys = [identity(row[3], row[2]) for row in batch]
+        made = [records.encode(comment) for comment in comments]
+        ids = await load.insert(shard, Kind.COMMENT, made, keys)
+        await load.rows(
+            [
+                (Mapping.PIN_HAS_COMMENTS, Edge(c.pin_id, id, c.created * SEQUENCE_STEP, 1))
+                for c, id in zip(comments, ids, strict=True)
+            ]
+        )
+        done += len(batch)
+        load.step("comments", done, total, "comments")
+    load.report.loaded["comment"] = total
+
+
+async def set_covers(load: Load) -> None:
+    """Set the covers of boards that have none yet. It runs last, because pins need boards first."""
+    waiting = (
+        "SELECT b.n, b.line, b.key, b.id AS board, p.id FROM boards b "
+        "JOIN pins p ON p.key = b.cover ORDER BY board"
+    )
+    for shard, batch in _by_shard(load, waiting):
+        covers = {row[3]: row[4] for row in batch}
+
+        async def work(tx: ShardTx, covers: dict[int, int] = covers) -> None:
+            for board_id, pin_id in covers.items():
+                data = await tx.get(board_id)
+                if data is not None and not _has_cover(board_id, data):
+                    await tx.update(board_id, edited(data, {"cover_pin_id": pin_id}, Board))
+
+        await load.transact(shard, work)
+        await load.forget_objects(list(covers))
+
+
+async def _place(load: Load, shard: int, places: list[Edge]) -> None:
+    """Write the pins' rows on their boards. If another pin has a pin's place (it was moved there,
+    or came from another file), the pin gets the nearest free place above."""
+    edges: Edges = [(Mapping.BOARD_HAS_PINS, edge) for edge in places]
+    try:
+        await load.rows(edges)
+        return
+    except StoreConflict:
+        pass
+
+    async def work(tx: ShardTx) -> None:
+        for edge in places:
+            key = ListKey(Mapping.BOARD_HAS_PINS, edge.from_id)
+            if await tx.edge(EdgeKey(*key, edge.to_id)) is None:
+                free = edge.sequence
+                while (row := await tx.above(key, free - 1)) and row.sequence == free:
+                    free += 1
+                await tx.put_edge(key.mapping, edge._replace(sequence=free))
+
+    await load.transact(shard, work)
+    await load.forget_lists(edges)
+
+
+async def _list_pins(load: Load, pins: list[Pin], ids: list[int]) -> None:
+    """Write the rows that depend on the pins' places. The boards are read after the places are
+    written. If somebody makes a board secret or deletes it later, that write finds the pins on it
+    and writes newer rows. The same holds for a pin that was deleted, or moved to another board,
+    since an earlier import."""
+    boards = await _boards(load, list({pin.board_id for pin in pins}))
+    keys = [
+        EdgeKey(Mapping.BOARD_HAS_PINS, pin.board_id, id) for pin, id in zip(pins, ids, strict=True)
+    ]
+    places = await patiently(lambda: load.stores.shards.mappings.edges(keys))
+    edges: Edges = []
+    for pin, key in zip(pins, keys, strict=True):
+        board, place, id = boards[pin.board_id], places[key], key.to_id
+        if not place.active:
+            continue
+        version = place.version + board.flips
+        edge = Edge(pin.owner_id, id, pin.created * SEQUENCE_STEP, version, board.active)
+        edges.append((Mapping.USER_HAS_PINS, edge))
+        if board.active and not board.secret:
+            edges.append((Mapping.USER_HAS_PUBLIC_PINS, edge))
+            edges += [
+                (Mapping.INTEREST_HAS_PINS, edge._replace(from_id=interest))
+                for interest in pin.interest_ids
+            ]
+    await load.rows(edges)
+
+
+async def _boards(load: Load, ids: list[int]) -> dict[int, Board]:
+    """The boards as they are in the stores now, not from the file or a cache."""
+    found: dict[int, Board] = {}
+    stored = await patiently(lambda: load.stores.shards.objects.get(ids))
+    for id, data in stored.items():
+        board = records.decode(Kind.BOARD, id, data)
+        assert isinstance(board, Board)
+        found[id] = board
+    return found
+
+
+def _has_cover(board_id: int, data: bytes) -> bool:
+    board = records.decode(Kind.BOARD, board_id, data)
+    return isinstance(board, Board) and board.cover_pin_id is not None
+
+
+def _by_shard(load: Load, sql: str) -> Iterator[tuple[int, list[Row]]]:
+    """Batches of rows by shard. The fourth column is an id, by which the rows are sorted."""
+    return batches_by(load.spool.rows(sql), lambda row: shard_of(row[3]), load.options.batch)
+
+
+def _note(load: Load, table: str, batch: list[Row], ids: list[int]) -> None:
+    rows = [(id, row[0]) for id, row in zip(ids, batch, strict=True)]
+    load.spool.many(f"UPDATE {table} SET id = ? WHERE n = ?", rows)
+
+
+def _board(row: Row) -> Board:
+    line = decode(row[4])
+    assert isinstance(line, BoardLine)
+    return Board(
+        created=created_ms(line),
+        key=line.key,
+        name=line.name,
+        owner_id=row[3],
+        description=line.description,
+        secret=line.secret,
+    )
+
+
+def _pin(row: Row, interests: dict[str, int]) -> Pin:
+    line = decode(row[4])
+    assert isinstance(line, PinLine)
+    return Pin(
+        created=created_ms(line),
+        key=line.key,
+        board_id=row[3],
+        owner_id=row[5],
+        title=line.title,
+        description=line.description,
+        link=line.link,
+        image=line.image.stored() if line.image else None,
+        source_id=row[6],
+        interest_ids=tuple(interests[key] for key in dict.fromkeys(line.interests)),
+    )
+
+
+def _comment(row: Row) -> Comment:
+    line = decode(row[4])
+    assert isinstance(line, CommentLine)
+    return Comment(
+        created=created_ms(line), key=line.key, pin_id=row[3], author_id=row[5], text=line.text
+    )

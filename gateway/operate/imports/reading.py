@@ -1,0 +1,99 @@
+"""Opens a file to import, and reads it as import lines, whatever its format."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from datasources.errors import BadInput
+from feed_engine.transactions import validation
+from gateway.operate.imports import backups, boards, bookmarks, formats, rows
+from gateway.operate.imports.entries import json_lines
+from gateway.operate.imports.events import Event
+from gateway.operate.imports.formats import Format
+from gateway.operate.imports.lines import Entries
+from gateway.operate.imports.report import ImportOptions
+
+_CHUNK = 1 << 16
+_DOCUMENTS = frozenset({Format.FIREFOX, Format.CHROME, Format.JSON_ARRAY})
+
+
+class Source:
+    """An open file. `size` and `modified` (epoch ms) are of a file with a name; `unit` is the word
+    for what the lines' numbers count."""
+
+    def __init__(self, file: IO[bytes], size: int | None, modified: int) -> None:
+        self._file, self.size, self._modified = file, size, modified
+        self.unit = "line"
+
+    def position(self) -> int:
+        """The bytes that were read so far."""
+        return self._file.tell() if self.size is not None else 0
+
+    def entries(self, options: ImportOptions) -> Entries:
+        """The lines. Raises BadInput if the file is not read, or if the options do not fit it."""
+        found, owner = self.check(options)
+        if owner is None:
+            return json_lines(self._file)
+        if found in _DOCUMENTS:
+            self.unit = "bookmark"
+        return boards.lines(
+            self.events(found),
+            owner=owner,
+            secret=options.secret,
+            default_ms=self._modified,
+            unit=self.unit,
+        )
+
+    def check(self, options: ImportOptions) -> tuple[Format, str | None]:
+        """The file's format, and the name of the user who owns its bookmarks (None for JSON Lines).
+        Reads nothing. Raises BadInput."""
+        head = self._file.peek(formats.HEAD) if hasattr(self._file, "peek") else b""
+        if options.format == "jsonl":
+            formats.refuse_binary(head)
+            return Format.JSON_LINES, None
+        found = formats.recognize(head) if head else Format.JSON_LINES
+        if options.format == "bookmarks" and found is Format.JSON_LINES:
+            found = Format.HTML
+        if found is Format.JSON_LINES:
+            return found, None
+        if options.owner is None:
+            raise BadInput("bookmarks need an owner: name the user with --as USERNAME")
+        return found, validation.username(options.owner)
+
+    def events(self, found: Format) -> Iterator[Event]:
+        """The content of a file of bookmarks. Raises BadInput for a broken JSON document."""
+        match found:
+            case Format.FIREFOX:
+                return backups.read_firefox(self._file)
+            case Format.CHROME:
+                return backups.read_chrome(self._file)
+            case Format.JSON_ARRAY:
+                return rows.read_objects(backups.document(self._file, list[Any]))
+            case Format.CSV:
+                return rows.read_csv(self._chunks())
+        return bookmarks.read(self._chunks())
+
+    def _chunks(self) -> Iterator[bytes]:
+        return iter(lambda: self._file.read(_CHUNK), b"")
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Source]:
+    """Open a file ("-": standard input). Raises OSError."""
+    if str(path) == "-":
+        yield Source(sys.stdin.buffer, None, 0)
+        return
+    with path.open("rb") as file:
+        stat = path.stat()
+        yield Source(file, stat.st_size, stat.st_mtime_ns // 1_000_000)
+
+
+def check_file(path: Path, options: ImportOptions) -> None:
+    """Raise the errors that an import would raise for the options and the start of the file, before
+    any store is opened. A JSON document is read as a whole, unless it comes from a pipe."""
+    with opened(path) as source:
+        found, _ = source.check(options)
+        if found in _DOCUMENTS and source.size is not None:
+            next(source.events(found), None)

@@ -1,0 +1,123 @@
+"""The first pass: a file's valid lines in a temporary SQLite file, where any number of lines can be
+sorted, looked up by key and counted."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from gateway.operate.imports.jsonl import (
+    BoardLine,
+    CommentLine,
+    FollowLine,
+    InterestLine,
+    LikeLine,
+    PinLine,
+    UserLine,
+    created_ms,
+    sequence_of,
+)
+from gateway.operate.imports.lines import Entry
+from gateway.operate.imports.scratch import open_scratch
+
+# n is the order in the file, `line` the line's number. `name` must be unique in addition to the
+# key.
+_SCHEMA = """
+CREATE TABLE users (n INTEGER PRIMARY KEY, line INT, key TEXT, name TEXT, adopt INT, data BLOB,
+                    id INT);
+CREATE TABLE interests (n INTEGER PRIMARY KEY, line INT, key TEXT, name TEXT, data BLOB, id INT);
+CREATE TABLE boards (n INTEGER PRIMARY KEY, line INT, key TEXT, owner TEXT, cover TEXT, data BLOB,
+                     id INT);
+CREATE TABLE pins (n INTEGER PRIMARY KEY, line INT, key TEXT, board TEXT, sequence TEXT,
+                   source TEXT, wave INT, data BLOB, id INT);
+CREATE TABLE pin_interests (pin INT, interest TEXT);
+CREATE TABLE comments (n INTEGER PRIMARY KEY, line INT, key TEXT, pin TEXT, author TEXT, data BLOB,
+                       id INT);
+CREATE TABLE likes (n INTEGER PRIMARY KEY, line INT, user TEXT, pin TEXT, created INT);
+CREATE TABLE follows (n INTEGER PRIMARY KEY, line INT, follower TEXT, kind TEXT, target TEXT,
+                      created INT);
+CREATE TABLE affected (user_id INTEGER PRIMARY KEY);
+"""
+_INSERTS = {
+    "users": "INSERT INTO users (line, key, name, adopt, data) VALUES (?, ?, ?, ?, ?)",
+    "interests": "INSERT INTO interests (line, key, name, data) VALUES (?, ?, ?, ?)",
+    "boards": "INSERT INTO boards (line, key, owner, cover, data) VALUES (?, ?, ?, ?, ?)",
+    "pins": "INSERT INTO pins (n, line, key, board, sequence, source, data) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?)",
+    "pin_interests": "INSERT INTO pin_interests (pin, interest) VALUES (?, ?)",
+    "comments": "INSERT INTO comments (line, key, pin, author, data) VALUES (?, ?, ?, ?, ?)",
+    "likes": "INSERT INTO likes (line, user, pin, created) VALUES (?, ?, ?, ?)",
+    "follows": "INSERT INTO follows (line, follower, kind, target, created) VALUES (?, ?, ?, ?, ?)",
+}
+_BATCH = 5000  # rows
+
+
+class Spool:
+    """The lines by type, and the ids that the second pass finds for them."""
+
+    def __init__(self, directory: str | Path | None = None) -> None:
+        self.db = open_scratch("pinway-import-", _SCHEMA, directory)
+        self.db.execute("PRAGMA cache_size = -65536")
+        self._waiting: dict[str, list[tuple[Any, ...]]] = {table: [] for table in _INSERTS}
+        self._pins = 0
+
+    def close(self) -> None:
+        self.db.close()
+
+    def add(self, entry: Entry) -> None:
+        """Store a line. Queries find it after `flush`."""
+        line, parsed, data = entry.line, entry.parsed, entry.data
+        match parsed:
+            case PinLine():
+                self._pins += 1
+                sequence = parsed.sequence or str(sequence_of(parsed.key, created_ms(parsed)))
+                row = (self._pins, line, parsed.key, parsed.board, sequence, parsed.source, data)
+                self._put("pins", row)
+                for interest in dict.fromkeys(parsed.interests):
+                    self._put("pin_interests", (self._pins, interest))
+            case LikeLine():
+                self._put("likes", (line, parsed.user, parsed.pin, created_ms(parsed)))
+            case FollowLine():
+                kind, target = next(
+                    (kind, key)
+                    for kind in ("user", "board", "interest")
+                    if (key := getattr(parsed, kind)) is not None
+                )
+                self._put("follows", (line, parsed.follower, kind, target, created_ms(parsed)))
+            case CommentLine():
+                self._put("comments", (line, parsed.key, parsed.pin, parsed.author, data))
+            case BoardLine():
+                self._put("boards", (line, parsed.key, parsed.owner, parsed.cover, data))
+            case UserLine():
+                name = parsed.username.lower()
+                self._put("users", (line, parsed.key, name, int(entry.adopt), data))
+            case InterestLine():
+                self._put("interests", (line, parsed.key, parsed.slug, data))
+
+    def flush(self) -> None:
+        for table in self._waiting:
+            self._write(table)
+
+    def count(self, table: str) -> int:
+        found: int = self.db.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+        return found
+
+    def rows(self, sql: str, args: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
+        """The rows, one by one. A query whose rows are updated in the meantime must sort them."""
+        return self.db.execute(sql, args)
+
+    def many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
+        self.db.execute("BEGIN")
+        self.db.executemany(sql, rows)
+        self.db.execute("COMMIT")
+
+    def _put(self, table: str, row: tuple[Any, ...]) -> None:
+        waiting = self._waiting[table]
+        waiting.append(row)
+        if len(waiting) >= _BATCH:
+            self._write(table)
+
+    def _write(self, table: str) -> None:
+        waiting = self._waiting[table]
+        if waiting:
+            self.many(_INSERTS[table], waiting)
+            waiting.clear()

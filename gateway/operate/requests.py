@@ -1,0 +1,160 @@
+"""Operators' requests to open stores: done by a command, or by the gateway that has the stores
+open."""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from datasources.errors import BadInput, NotFound, StoreCorrupt, StoreError
+from datasources.protocols import PRIORITIES, OutboxEntry, Stores
+from feed_engine.outbox.completion import change_of
+from feed_engine.outbox.priorities import of_tasks
+from gateway.http.auth import Tokens
+from gateway.operate import backup, doctor
+from gateway.operate.control import Answer, ask
+from gateway.operate.imports.report import Progress
+from gateway.settings import EMBEDDED, Settings
+from gateway.site.runtime import Runtime, running
+
+OnProgress = Callable[[Progress], None]
+WAITING, PARKED, SET_ASIDE = "waiting", "parked", "set aside"
+
+
+async def answer(settings: Settings, request: Mapping[str, Any], on_progress: OnProgress) -> Answer:
+    """The answer of the gateway that runs on the embedded stores. If no gateway runs, the stores
+    are opened here. Raises PinwayError."""
+    data = settings.data_dir.resolve()
+    if settings.topology == EMBEDDED:
+        answered = await ask(data, request, on_progress)
+        if answered is not None:
+            return answered
+    async with running(settings, jobs=False) as runtime:
+        return await perform(settings, runtime, request, on_progress)
+
+
+async def perform(
+    settings: Settings, runtime: Runtime, request: Mapping[str, Any], on_progress: OnProgress
+) -> Answer:
+    """Do a request. Raises PinwayError."""
+    stores = runtime.opened or runtime.stores
+    match request["command"]:
+        case "backup":
+            data = settings.data_dir.resolve()
+            return told(await backup.make(stores, data, Path(request["folder"]), on_progress))
+        case "jobs list":
+            return await list_jobs(stores, int(request["limit"]), parked=bool(request["parked"]))
+        case "jobs show":
+            return await show_job(stores, request["id"])
+        case "jobs retry":
+            return await change_jobs(stores, request["ids"], "retry")
+        case "jobs drop":
+            return await change_jobs(stores, request["ids"], "drop")
+        case "doctor":
+            found = await doctor.of_stores(settings, runtime.stores)
+            return {"findings": [finding._asdict() for finding in found]}
+        case "token":
+            return await token(settings, stores, request["username"])
+    raise BadInput(f"there is no command {request['command']!r}")
+
+
+def told(made: backup.Backup) -> dict[str, Any]:
+    """A backup in plain values."""
+    manifest = made.manifest
+    return {
+        "folder": str(made.folder),
+        "made": manifest.made,
+        "pinway": manifest.pinway,
+        "files": len(manifest.files),
+        "bytes": manifest.bytes,
+    }
+
+
+async def token(settings: Settings, stores: Stores, username: str) -> dict[str, Any]:
+    """A bearer token for a user. Raises NotFound."""
+    name = username.lower()
+    found = await stores.shards.mod.find("username", [name])
+    if name not in found:
+        raise NotFound(f"there is no user {username!r}")
+    return {"token": Tokens(settings.secret, settings.token_hours).issue(found[name])}
+
+
+async def list_jobs(stores: Stores, limit: int, *, parked: bool) -> dict[str, Any]:
+    """The rows of the outboxes, whose jobs are in the queue, and the queue's lanes; without the
+    queue, its fault."""
+    entries = await stores.shards.outbox.listing(limit, parked=parked)
+    backlog = await stores.shards.outbox.backlog()
+    queue_fault = None
+    try:
+        lanes = await stores.queue.lanes()
+    except StoreError as error:
+        lanes, queue_fault = [], str(error)
+    return {
+        "jobs": [described(entry) for entry in entries],
+        "rows": backlog.rows,
+        "parked": backlog.parked,
+        "unreachable": {server: str(error) for server, error in backlog.lost.items()},
+        "queue": [lane._asdict() for lane in lanes],
+        "queue_fault": queue_fault,
+    }
+
+
+async def show_job(stores: Stores, id: str) -> dict[str, Any]:
+    """One row. Raises NotFound."""
+    shard, number = _place(id)
+    found = await stores.shards.outbox.entry(shard, number)
+    if found is None:
+        raise NotFound(f"there is no job {id}: it is done, or it never was")
+    return described(found)
+
+
+async def change_jobs(stores: Stores, ids: Sequence[str], change: str) -> dict[str, Any]:
+    """Make rows due again, or remove them. Raises NotFound for a row that does not exist."""
+    places = [_place(id) for id in ids]
+    outbox = stores.shards.outbox
+    for id, (shard, number) in zip(ids, places, strict=True):
+        if await outbox.load(shard, number) is None:
+            raise NotFound(f"there is no job {id}: it is done, or it never was")
+    for shard, number in places:
+        if change == "retry":
+            await outbox.revive(shard, number)
+        else:
+            await outbox.finish(shard, number)
+    return {"changed": list(ids), "change": change}
+
+
+def described(entry: OutboxEntry) -> dict[str, Any]:
+    """A row in plain values."""
+    row = entry.row
+    try:
+        tasks = change_of(row).tasks
+        named = [type(task).__name__ for task in tasks]
+        priority, payload = of_tasks(tasks), msgspec.json.decode(row.payload)
+    except StoreCorrupt:
+        named, priority, payload = [row.kind], PRIORITIES[1], row.payload.decode(errors="replace")
+    state = SET_ASIDE if entry.due is None else PARKED if row.attempts else WAITING
+    return {
+        "id": f"{row.shard}:{row.id}",
+        "state": state,
+        "tasks": named or ["completion"],
+        "priority": priority,
+        "written": _time(row.created),
+        "due": None if entry.due is None else _time(entry.due),
+        "attempts": row.attempts,
+        "reason": entry.reason,
+        "progress": row.cursor.decode(errors="replace") if row.cursor else None,
+        "payload": payload,
+    }
+
+
+def _place(id: str) -> tuple[int, int]:
+    shard, colon, number = id.partition(":")
+    if not (colon and shard.isdecimal() and number.isdecimal()):
+        raise BadInput(f"{id!r} is no job: `pinway jobs list` shows ids, as 12:345")
+    return int(shard), int(number)
+
+
+def _time(epoch_ms: int) -> str:
+    return datetime.fromtimestamp(epoch_ms / 1000, UTC).isoformat(timespec="milliseconds")

@@ -1,0 +1,1 @@
+"""Fairness: what one client may take of a process, so that other clients are answered."""

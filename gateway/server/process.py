@@ -1,0 +1,289 @@
+"""One serving process: its stores, and the HTTP server over them."""
+
+import asyncio
+import logging
+import socket
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from contextlib import (
+    AbstractAsyncContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+    contextmanager,
+    nullcontext,
+    suppress,
+)
+from functools import partial
+from typing import Any, cast
+
+import click
+import uvicorn
+from starlette.types import ASGIApp
+
+from gateway.app import create_site
+from gateway.demo.fill import demo_is_loaded, fill_demo
+from gateway.demo.ready import unpack_demo
+from gateway.http.auth import Tokens
+from gateway.http.peers import Proxies
+from gateway.http.this_machine import closed, public_address
+from gateway.observe.metrics import ConnectionCollector
+from gateway.observe.process import ProcessHealth
+from gateway.operate import control
+from gateway.operate.connections import warn_of_shortages
+from gateway.operate.progress import Bars, telling
+from gateway.operate.requests import perform
+from gateway.server.bounds import bounds_of
+from gateway.server.connections import Connections
+from gateway.server.descriptors import room_for
+from gateway.server.fairness.arrivals import Accepting
+from gateway.server.fairness.reads import Reading
+from gateway.server.fairness.shares import Shares
+from gateway.server.protocol import Protocol
+from gateway.server.refusals import Refusal, refusal
+from gateway.server.siblings import Siblings
+from gateway.settings import EMBEDDED, Settings
+from gateway.site.collector import short_passes
+from gateway.site.embedded import is_all_embedded
+from gateway.site.installation import install
+from gateway.site.runtime import Runtime, running
+
+log = logging.getLogger("pinway")
+
+
+async def serve(
+    settings: Settings,
+    listener: socket.socket,
+    *,
+    operators: socket.socket | None = None,
+    siblings: Siblings | None = None,
+    name: str = "",
+    demo: bool = False,
+    greet: bool = True,
+    on_ready: Callable[[], None] = lambda: None,
+    on_phase: Callable[[str], None] = lambda name: None,
+) -> None:
+    """Answer the requests to the listener, and the operators' requests to their own listener, until
+    stopped.
+
+    `siblings` are the other workers of the same supervisor; `name` is this worker's name in the
+    log. `demo` first fills empty stores, and `greet` tells a demo viewer which address to open.
+    `on_ready` is called when requests are answered, and `on_phase` with the name of each phase of
+    the start when that phase ends.
+    """
+    _ = settings.secret  # an invalid key is reported before any work
+    if EMBEDDED in (settings.topology, settings.pools_primary, settings.feeds_primary):
+        with Bars() as bars:
+            if demo and is_all_embedded(settings):
+                await install(settings, bars, prepare=unpack_demo)
+            else:
+                await install(settings, bars)
+        on_phase("making the stores")
+    async with _opened(settings, tell=greet) as runtime:
+        on_phase("opening the stores")
+        if demo and not await demo_is_loaded(runtime.stores):
+            with Bars() as bars:
+                await fill_demo(runtime.stores, settings.data_dir, bars)
+        if settings.demo_viewer and greet:
+            await _greet(settings, runtime)
+        if greet and (line := closed(settings)):
+            log.warning("%s", line)
+        with short_passes() if settings.collector == "short" else nullcontext():
+            ready = partial(_ready, listener, on_ready)
+            connections = Connections(
+                settings.max_connections,
+                settings.max_connections_per_client,
+                Proxies(settings.trusted_proxies).trusts,
+                most_bytes=settings.max_bodies_bytes,
+            )
+            health = ProcessHealth()
+            counting = ConnectionCollector(connections), health
+            shares = Shares(settings.client_share)
+            site = create_site(
+                *(settings, runtime, None, *counting),
+                siblings=siblings,
+                process=name,
+                shares=shares,
+            )
+            server = Server(site.public, settings, ready, connections=connections, shares=shares)
+            beside = _OperatorsServer(site.admin) if operators is not None else None
+            server.beside = beside  # both wait at the same time for their connections
+            telling = siblings.telling(site.metrics) if siblings else nullcontext()
+            commands = _commands(settings, runtime)
+            warning = (
+                _beside(warn_of_shortages(settings, runtime.stores)) if greet else nullcontext()
+            )
+            async with warning, _answering(operators, beside), telling, commands:
+                with health.watching():
+                    await server.serve(sockets=[listener])
+
+
+@asynccontextmanager
+async def _opened(
+    settings: Settings, *, jobs: bool | None = None, tell: bool = True
+) -> AsyncIterator[Runtime]:
+    """The open stores. If `tell`, log which stores the start waits for, and which do not answer."""
+    async with AsyncExitStack() as opened:
+        with telling("the stores", say=log.warning if tell else _silent) as waits:
+            runtime = await opened.enter_async_context(running(settings, jobs=jobs))
+        if tell and (failures := waits.failures()):
+            log.warning("started without stores that do not answer: %s", failures)
+        yield runtime
+
+
+def _silent(line: str) -> None:
+    """Say nothing: another worker says it."""
+
+
+@asynccontextmanager
+async def _answering(
+    operators: socket.socket | None, server: "_OperatorsServer | None"
+) -> AsyncIterator[None]:
+    """Answer operators, if they have a listener and a server."""
+    if operators is None or server is None:
+        yield
+        return
+    task = asyncio.create_task(server.serve(sockets=[operators]))
+    try:
+        yield
+    finally:
+        server.should_exit = True
+        await task
+
+
+@asynccontextmanager
+async def _beside(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    """Run some work while the context is open."""
+    task = asyncio.create_task(work)
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+async def work(settings: Settings, operators: socket.socket | None = None) -> None:
+    """Run jobs, and answer operators only, until stopped."""
+    async with _opened(settings, jobs=True) as runtime:
+        health = ProcessHealth()
+        site = create_site(settings, runtime, None, health)
+        async with _answering(operators, _OperatorsServer(site.admin)):
+            log.info("working on the jobs of the queues %s", ", ".join(settings.queues))
+            with health.watching():
+                await asyncio.Event().wait()
+
+
+def _commands(settings: Settings, runtime: Runtime) -> AbstractAsyncContextManager[None]:
+    """Answer operators' commands on the embedded stores, which this process has open."""
+    if settings.topology != EMBEDDED:
+        return nullcontext()
+    return control.answering(
+        settings.data_dir, lambda request, told: perform(settings, runtime, request, told)
+    )
+
+
+def _ready(listener: socket.socket, on_ready: Callable[[], None]) -> None:
+    host, port = listener.getsockname()[:2]
+    log.info("listening on http://%s:%d", f"[{host}]" if ":" in host else host, port)
+    on_ready()
+
+
+class Server(uvicorn.Server):
+    """The HTTP server of one process. It tells when it has started."""
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        settings: Settings | None = None,
+        on_ready: Callable[[], None] = lambda: None,
+        *,
+        connections: Connections | None = None,
+        shares: Shares | None = None,
+    ) -> None:
+        settings = settings or Settings()
+        self.connections = connections or Connections(
+            settings.max_connections,
+            settings.max_connections_per_client,
+            Proxies(settings.trusted_proxies).trusts,
+            most_bytes=settings.max_bodies_bytes,
+        )
+        self.connections.most, backlog = room_for(self.connections.most)
+        self._shares = shares or Shares(0)
+        reading = Reading(self._shares, self.connections.client)
+        protocol = partial(
+            Protocol, bounds=bounds_of(settings), connections=self.connections, reading=reading
+        )
+        config = uvicorn.Config(
+            app,
+            interface="asgi3",
+            http=cast(Any, protocol),
+            ws="none",
+            backlog=backlog,
+            proxy_headers=False,  # create_app handles these headers
+            log_config=None,  # its lines use our handler
+            access_log=False,
+            lifespan="off",
+            timeout_graceful_shutdown=5,
+        )
+        super().__init__(config)
+        self._on_ready = on_ready
+        self.servers = []
+        self.beside: uvicorn.Server | None = None
+        """A server that stops with this one."""
+
+    async def serve(self, sockets: list[socket.socket] | None = None) -> None:
+        """Serve until stopped or cancelled. uvicorn leaves its listeners open when it is cancelled,
+        and the loop would then watch descriptors that others use later."""
+        try:
+            await super().serve(sockets)
+        finally:
+            for server in self.servers:
+                server.close()
+                await server.wait_closed()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Take connections, in place of uvicorn's own servers
+        (`gateway/server/fairness/arrivals.py`)."""
+        config, state = self.config, self.server_state
+
+        def protocol() -> Any:
+            new: Any = config.http_protocol_class
+            return new(config=config, server_state=state, app_state=self.lifespan.state)
+
+        def refused(why: str) -> bytes:
+            return refusal(Refusal(503, why), state.default_headers)
+
+        for listener in sockets or ():
+            arguments = (listener, config.backlog, protocol, self.connections, self._shares)
+            self.servers.append(cast(Any, Accepting(*arguments, refused)))
+        self.started = True
+        self._on_ready()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop as uvicorn does, after the connections that were taken are served."""
+        if self.beside is not None:
+            self.beside.should_exit = True
+        for server in self.servers:
+            await cast(Accepting, server).drain()
+        await super().shutdown(sockets)
+
+
+class _OperatorsServer(Server):
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Leave signals to the public server; this server ends with it."""
+        yield
+
+
+async def _greet(settings: Settings, runtime: Runtime) -> None:
+    """Log the address to open, and the user who is signed in there."""
+    found = await runtime.stores.shards.mod.find("username", [settings.demo_viewer])
+    tokens = Tokens(settings.secret, settings.token_hours)  # an invalid key is reported first
+    click.echo(f"\n  Pinway     {settings.url}/", err=True)
+    click.echo(f"  GraphiQL   {settings.url}/graphql", err=True)
+    if viewer_id := found.get(settings.demo_viewer):
+        token = tokens.issue(viewer_id)
+        click.echo(f"  Signed in  {settings.demo_viewer}", err=True)
+        click.echo(f"  Token      {token}", err=True)
+    if why := public_address(settings):
+        click.echo(f"  Without demo sign-in, which is for this machine alone: {why}.", err=True)
+    click.echo("  Stop with Ctrl-C.\n", err=True)

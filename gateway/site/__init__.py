@@ -1,0 +1,1 @@
+"""A running gateway beside its endpoint: its stores, their creation, background work."""

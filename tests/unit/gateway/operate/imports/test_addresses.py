@@ -1,0 +1,71 @@
+"""Addresses of bookmarks: links, texts that can't be links, and browsers' own things."""
+
+import pytest
+
+from gateway.operate.imports.addresses import Address, read
+
+
+@pytest.mark.parametrize(
+    ("given", "link"),
+    [
+        ("https://example.org/?q=tea&region=eu", "https://example.org/?q=tea&region=eu"),
+        ("HTTPS://Example.com/A b\n", "https://Example.com/A%20b"),
+        ("http:example.com", "http://example.com"),
+        ("https:\\\\example.com\\a\\b?c\\d", "https://example.com/a/b?c%5Cd"),
+        ("https://例え.jp/茶?q=\u3000x\u202e", "https://例え.jp/茶?q=%E3%80%80x%E2%80%AE"),
+        ("https://xn--r8jz45g.jp/%zz%", "https://xn--r8jz45g.jp/%zz%"),
+        ("feed://example.com/rss", "http://example.com/rss"),
+        ("feed:https://example.com/rss", "https://example.com/rss"),
+        ("https://example.com/@ann?mail=a@b.c#@", "https://example.com/@ann?mail=a@b.c#@"),
+    ],
+)
+def test_a_web_address_is_read_as_a_browser_reads_it(given: str, link: str) -> None:
+    assert read(given) == Address(link)
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ("/tea", "no http:// or https://"),
+        ("?abc", "no http:// or https://"),
+        ("www.example.org/tea", "no http:// or https://"),
+        ("localhost:8000/tea", "no http:// or https://"),
+        ("mailto:ann@example.org", "no http:// or https://"),
+        ("ftp://example.org/tea", "no http:// or https://"),
+        ("magnet:?xt=urn:btih:0", "no http:// or https://"),
+        (f"https://example.org/{'x' * 2048}", "2,048"),
+        ("https://example.org:99999/", "host or port"),
+        ("https://[::1/", "host or port"),
+    ],
+)
+def test_an_address_that_is_no_link_stays_as_text(given: str, why: str) -> None:
+    found = read(given)
+    assert found.text == given
+    assert why in found.fault
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        *("", " ", "https://", "http:///", "about:blank", "DATA:text/html,x", "place:sort=8"),
+        *("java\nscript:alert(1)", "vbscript:x", "chrome://flags", "file:///etc/passwd"),
+    ],
+)
+def test_code_and_things_inside_one_browser_are_left_out(given: str) -> None:
+    found = read(given)
+    assert found.text == ""
+    assert "no web address" in found.fault
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        *("https://ann:hunter2@example.org/", "https://ann@example.org", "ftp://ann:hunter2@e.x"),
+        *("https:/\\ann:hunter2@example.org\\x", f"https://ann:hunter2@e.x/{'x' * 3000}"),
+    ],
+)
+def test_a_password_in_an_address_is_neither_imported_nor_shown(given: str) -> None:
+    found = read(given)
+    assert found.text == ""
+    assert "user name or a password" in found.fault
+    assert "hunter2" not in found.fault
