@@ -13,7 +13,10 @@ from tests.servers import PARTS
 
 TESTS = Path(__file__).parent
 LANES: dict[str, tuple[str, ...]] = {
-    "clusters": ("contract", "real", "run/test_documented_commands.py", "run/test_workers.py"),
+    "clusters": (
+        *("contract", "faults", "real"),
+        *("run/test_documented_commands.py", "run/test_workers.py"),
+    ),
     "outside": ("outside",),
     "replication": ("replication",),
     "databases": ("contract", "faults"),

@@ -1,4 +1,4 @@
-"""Runs one of several workers: `python -m gateway.serving.worker NUMBER FOLDER DESCRIPTOR...` (see
+"""Runs one of several workers: `python -m gateway.server.worker NUMBER FOLDER DESCRIPTOR...` (see
 supervisor.py).
 
 NUMBER counts from 1. Workers find each other in FOLDER (siblings.py). The DESCRIPTORs are the

@@ -11,7 +11,7 @@ from contextlib import ExitStack
 import pytest
 
 from gateway.server.descriptors import room_for
-from tests.unit.gateway.serving.apps import BODY, CLOSE, request
+from tests.unit.gateway.server.apps import BODY, CLOSE, request
 
 DESCRIPTORS = 1_024
 IDLE = 1_500
@@ -20,7 +20,7 @@ import asyncio, resource, socket, sys
 resource.setrlimit(resource.RLIMIT_NOFILE, (256, int(sys.argv[1])))
 from gateway.server.loops import fast_loop
 from gateway.server.process import Server
-from tests.unit.gateway.serving.apps import App
+from tests.unit.gateway.server.apps import App
 
 listener = socket.create_server(("127.0.0.1", 0))
 server = Server(App(), on_ready=lambda: print(listener.getsockname()[1], flush=True))

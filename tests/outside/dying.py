@@ -16,7 +16,7 @@ from gateway.http.auth import Tokens
 from gateway.settings import Settings
 from tests.gateways import Gateway
 from tests.outside.node_tools import ensure_chromium, run_client
-from tests.unit.gateway.serving.apps import served, usual
+from tests.unit.gateway.server.apps import served, usual
 
 
 async def scroll(

@@ -19,7 +19,7 @@ from gateway.settings import Settings, read_settings
 from tests.http.test_admin import SIGN_UP, site
 from tests.outside import proxies
 from tests.outside.proxies import Certificate, free_port, replaced
-from tests.unit.gateway.serving.apps import running
+from tests.unit.gateway.server.apps import running
 
 pytestmark = pytest.mark.anyio
 PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "proxy.md").read_text()

@@ -22,7 +22,7 @@ from gateway.http.auth import Tokens
 from gateway.settings import read_settings
 from tests.gateways import Gateway, gateway_on_two_servers
 from tests.outside.node_tools import ensure_chromium, run_client
-from tests.unit.gateway.serving.apps import served, usual
+from tests.unit.gateway.server.apps import served, usual
 
 pytestmark = pytest.mark.anyio
 SECOND = range(8, 16)  # the shards of the server that becomes unavailable

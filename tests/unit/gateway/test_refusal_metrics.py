@@ -7,8 +7,8 @@ from gateway.execution import new_executor
 from gateway.observe.metrics import ConnectionCollector, ExecutorCollector, new_registry
 from gateway.server.process import Server
 from gateway.settings import Settings
-from tests.unit.gateway.serving.apps import App, Clock
-from tests.unit.gateway.serving.test_bounds import connect
+from tests.unit.gateway.server.apps import App, Clock
+from tests.unit.gateway.server.test_bounds import connect
 
 pytestmark = pytest.mark.anyio
 

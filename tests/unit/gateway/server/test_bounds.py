@@ -10,7 +10,7 @@ import pytest
 from gateway.server.process import Server
 from gateway.server.protocol import LINGER_BYTES, LINGER_SECONDS, SMALL_CHUNKS, Protocol
 from gateway.settings import Settings
-from tests.unit.gateway.serving.apps import (
+from tests.unit.gateway.server.apps import (
     BODY,
     CLOSE,
     App,
@@ -23,7 +23,7 @@ from tests.unit.gateway.serving.apps import (
     served,
     until,
 )
-from tests.unit.gateway.serving.loops import in_each_loop
+from tests.unit.gateway.server.loops import in_each_loop
 
 HEAD = b"POST /steps HTTP/1.1\r\nhost: pinway.test\r\n"
 CHUNKED = HEAD + b"transfer-encoding: chunked\r\n\r\n"

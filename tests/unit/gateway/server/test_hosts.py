@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.unit.gateway.serving.apps import BODY, App, answers, served
-from tests.unit.gateway.serving.loops import in_each_loop
+from tests.unit.gateway.server.apps import BODY, App, answers, served
+from tests.unit.gateway.server.loops import in_each_loop
 
 END = "connection: close\r\ncontent-length: 2\r\n\r\n{}"
 

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from gateway.server.process import Server, _answering, _OperatorsServer
-from tests.unit.gateway.serving.apps import App, until
+from tests.unit.gateway.server.apps import App, until
 
 PROGRAM = """
 import atexit, sys, types

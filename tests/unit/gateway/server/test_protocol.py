@@ -15,7 +15,7 @@ from uvicorn.protocols.http.flow_control import FlowControl
 from gateway.execution.encode import PART
 from gateway.server.process import Server
 from gateway.server.protocol import DRAIN_SECONDS, Protocol
-from tests.unit.gateway.serving.apps import (
+from tests.unit.gateway.server.apps import (
     BIG,
     BODY,
     CLOSE,
@@ -30,7 +30,7 @@ from tests.unit.gateway.serving.apps import (
     until,
     usual,
 )
-from tests.unit.gateway.serving.loops import in_each_loop
+from tests.unit.gateway.server.loops import in_each_loop
 
 
 @in_each_loop

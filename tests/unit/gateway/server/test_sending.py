@@ -4,7 +4,7 @@ import asyncio
 from typing import Any, cast
 
 from gateway.server.sending import MOST, Sending
-from tests.unit.gateway.serving.loops import in_each_loop
+from tests.unit.gateway.server.loops import in_each_loop
 
 
 class Transport:

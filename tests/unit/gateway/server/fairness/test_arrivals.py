@@ -16,7 +16,7 @@ from gateway.server.connections import Connections
 from gateway.server.fairness import arrivals as arriving
 from gateway.server.fairness.arrivals import LOOKED_AT, OVER, SERVED, SERVED_BESIDE, Arrivals
 from gateway.server.fairness.shares import BURST, WINDOW, Shares
-from tests.unit.gateway.serving.apps import (
+from tests.unit.gateway.server.apps import (
     BODY,
     CLOSE,
     App,
@@ -26,7 +26,7 @@ from tests.unit.gateway.serving.apps import (
     running,
     until,
 )
-from tests.unit.gateway.serving.loops import in_each_loop
+from tests.unit.gateway.server.loops import in_each_loop
 
 FLOOD, HONEST, PROXY = "192.0.2.1", "192.0.2.2", "10.0.0.1"
 MOST_OF_CLIENT = 100

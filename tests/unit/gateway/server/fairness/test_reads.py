@@ -6,8 +6,8 @@ from gateway.server.fairness.reads import MUCH
 from gateway.server.fairness.shares import A_CONNECTION, BURST, WINDOW, Shares
 from gateway.server.process import Server
 from gateway.settings import Settings
-from tests.unit.gateway.serving.apps import App, Clock, connect, request, until
-from tests.unit.gateway.serving.loops import in_each_loop
+from tests.unit.gateway.server.apps import App, Clock, connect, request, until
+from tests.unit.gateway.server.loops import in_each_loop
 
 FLOOD, HONEST, PROXY = "192.0.2.1", "192.0.2.2", "10.0.0.1"
 
