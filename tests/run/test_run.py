@@ -69,8 +69,10 @@ def test_ctrl_c_stops_it_and_its_children_and_the_next_start_keeps_the_data(
         served.stop()
 
 
-def test_sigterm_stops_it_and_its_children_as_ctrl_c_does(tmp_path: Path) -> None:
-    data = tmp_path / "data"
+def test_sigterm_stops_it_and_its_children_as_ctrl_c_does(
+    filled_demo: Path, tmp_path: Path
+) -> None:
+    data = copy_demo(filled_demo, tmp_path / "data")
     with serving(data) as served:
         assert len(processes_on(data)) == 2
         served.process.terminate()
