@@ -3,6 +3,7 @@
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partialmethod
 from pathlib import Path
 from urllib.parse import quote
 
@@ -11,6 +12,9 @@ import redis.asyncio
 
 from datasources.factory import StoresConfig, close_stores, open_stores
 from datasources.protocols import Job, Stores
+from datasources.redis import RedisMappingCache
+from datasources.sqlite import SqliteShards
+from datasources.streaq import StreaqQueue
 from datasources.topology import ModShards, ShardRange, Topology
 from datasources.valkey import ValkeyServer
 from feed_engine.feeds.rows import TABLES_FEEDS, TABLES_POOLS
@@ -18,6 +22,8 @@ from feed_engine.outbox.completion import settle
 from feed_engine.outbox.jobs import run_job
 
 SHARDS, MOD_SHARDS = 6, 3
+PATIENT = 60.0
+"""Seconds for a call of a store: on a busy machine, Valkey may not answer in its usual time."""
 
 
 def sqlite_topology(directory: Path, shards: int = 2) -> Topology:
@@ -63,7 +69,11 @@ def embedded_config(directory: Path, valkey: ValkeyServer) -> StoresConfig:
 @asynccontextmanager
 async def embedded_stores(config: StoresConfig) -> AsyncIterator[Stores]:
     """All stores, created if they are new. They are closed when the background work is done."""
-    stores = await open_stores(config)
+    with pytest.MonkeyPatch.context() as patch:
+        for store in (RedisMappingCache, StreaqQueue, SqliteShards):
+            patient = partialmethod(store.__init__, deadline=PATIENT)  # type: ignore[misc]
+            patch.setattr(store, "__init__", patient)
+        stores = await open_stores(config)
     try:
         await stores.shards.create()
         for sides, tables in ((stores.pools, TABLES_POOLS), (stores.feeds, TABLES_FEEDS)):

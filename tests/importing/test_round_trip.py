@@ -13,12 +13,13 @@ from tests.embedded import drain
 from tests.importing.conftest import Fresh
 from tests.importing.files import board, give, pin, take, user
 from tests.importing.worlds import canonical_set, large, worlds
+from tests.scale import scaled
 
 pytestmark = pytest.mark.anyio
 
 
 @settings(
-    max_examples=25,
+    max_examples=scaled(8, 25),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
@@ -32,7 +33,7 @@ async def test_a_world_comes_back_as_it_went_in(fresh: Fresh, world: list[bytes]
 
 
 @settings(
-    max_examples=10,
+    max_examples=scaled(4, 10),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

@@ -21,6 +21,7 @@ from datasources.mysql.replication.admin import Admin
 from datasources.protocols import ShardTx
 from datasources.zookeeper import ZooKeeperTopology
 from tests.pairs import SHARDS, Load, Pairs, numbers
+from tests.scale import runs_all
 
 pytestmark = pytest.mark.anyio
 RANGE = f"0-{SHARDS - 1}"
@@ -40,7 +41,7 @@ EVERY_KILL = [
     *(("rollback", word, "rollback") for word in BACK),
 ]
 """The command that is killed, the event after which it is killed, and the command that is run next.
-`EVERY_SEAM=1` tries all of them, in a quarter of an hour."""
+`make test-all` tries all of them, in a quarter of an hour."""
 SOME_KILLS = [("move", "shards 0 are on", "move")]
 
 
@@ -181,9 +182,7 @@ async def test_a_range_moves_under_writers_and_back(pairs: Pairs) -> None:
         assert load.refused == load.unknown == set()
 
 
-@pytest.mark.parametrize(
-    ("command", "word", "follows"), EVERY_KILL if os.environ.get("EVERY_SEAM") else SOME_KILLS
-)
+@pytest.mark.parametrize(("command", "word", "follows"), EVERY_KILL if runs_all() else SOME_KILLS)
 async def test_a_killed_mover_loses_and_doubles_nothing_and_is_continued_or_rolled_back(
     pairs: Pairs, command: str, word: str, follows: str
 ) -> None:
