@@ -15,9 +15,19 @@ CASES = 4_000
 """The maximum number of cases of a seed. Most faults are caught within a few hundred cases."""
 SEEDS = ("e", "fault", "a", "c")
 """The seeds, in turn until one catches the fault."""
+SOME = [
+    pytest.param(
+        fault,
+        id=fault.name.replace(" ", "-"),
+        marks=[] if number % 6 == 0 else [pytest.mark.nightly],
+    )
+    for number, fault in enumerate(FAULTS)
+]
+"""The faults. `make test` tries every sixth, because each takes a copy of the package, and compiled
+faults a compiler."""
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name.replace(" ", "-"))
+@pytest.mark.parametrize("fault", SOME)
 def test_the_differential_test_catches_each_fault(fault: Fault, tmp_path: Path) -> None:
     package = tmp_path / "gateway" / "execution"
     shutil.copytree(HERE / "gateway", tmp_path / "gateway", ignore=_not_python)
