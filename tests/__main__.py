@@ -68,7 +68,7 @@ class Suite:
     def _work(self, waiting: queue.SimpleQueue[str]) -> None:
         while (lane := self._next(waiting)) is not None:
             began = time.monotonic()
-            outcome = lane.follow(lambda failure: say(f"FAILED {failure}"))
+            outcome = lane.follow(self._tell_failure)
             with self._lock:
                 self._running.discard(lane)
                 if self._stopped:
@@ -77,6 +77,10 @@ class Suite:
             report = lane.output.read_text(errors="replace") if outcome.failed else ""
             took = f"{time.monotonic() - began:.0f} s, {outcome.processor:.0f} s of processor time"
             say(f"{report}{lane.name}: {summary(outcome.ended)}; {took}")
+
+    def _tell_failure(self, failure: str) -> None:
+        if not self._stopped:  # otherwise the interruption is the reason
+            say(f"FAILED {failure}")
 
     def _next(self, waiting: "queue.SimpleQueue[str]") -> Lane | None:
         """Start the next lane, if there is one."""
