@@ -26,7 +26,7 @@ from gateway.server.fairness.shares import Shares
 from gateway.settings import Settings
 from gateway.site.collector import INCREMENTAL, short_passes
 from schema import schema
-from tests.unit.gateway.execution.test_limits import fan_out
+from tests.unit.gateway.documents.test_limits import fan_out
 from tests.unit.test_architecture import ROOT
 
 SAMPLES = sorted((ROOT / "gateway/samples").glob("*.graphql"))

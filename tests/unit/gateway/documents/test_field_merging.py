@@ -12,7 +12,7 @@ from graphql import (
 )
 
 from gateway.documents.field_merging import FieldsMerge
-from tests.unit.gateway.execution.test_limits import fan_out
+from tests.unit.gateway.documents.test_limits import fan_out
 
 SCHEMA = build_schema(
     """

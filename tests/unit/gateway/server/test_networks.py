@@ -8,7 +8,7 @@ from gateway.server.connections import Connections
 from gateway.server.fairness.lines import LOOKED_AT, Lines
 from gateway.server.fairness.reads import Reading
 from gateway.server.fairness.shares import Shares
-from tests.unit.gateway.server.test_arriving import Door, Open, each, turn
+from tests.unit.gateway.server.fairness.test_arrivals import Door, Open, each, turn
 
 MOST, OF_CLIENT = 4_096, 10
 
