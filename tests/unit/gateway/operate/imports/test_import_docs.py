@@ -9,7 +9,7 @@ import pytest
 from gateway.operate.imports import jsonl
 from gateway.operate.imports.jsonl import decode
 
-DOCS = (Path(__file__).parents[4] / "docs" / "import.md").read_text()
+DOCS = (Path(__file__).parents[5] / "docs" / "import.md").read_text()
 LINES = {
     "user": jsonl.UserLine,
     "board": jsonl.BoardLine,
