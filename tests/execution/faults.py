@@ -43,8 +43,8 @@ FAULTS = (
     Fault(
         "an error has the place of the first of merged fields alone",
         "model/selection.py",
-        'GraphQLError("", self.nodes)',
-        'GraphQLError("", self.nodes[:1])',
+        "return at_nodes(self.nodes)",
+        "return at_nodes(self.nodes[:1])",
     ),
     Fault(
         "a mutation goes on after its response became null",
