@@ -189,14 +189,14 @@ FAULTS = (
     Fault(
         "a cancellation in the turn in which an awaited future completes is lost",
         "tasks/resolver_task.py",
-        "self._must_cancel = True\n",
-        "pass\n",
+        "            return True\n        self._must_cancel = True\n",
+        "            return True\n",
     ),
     Fault(
         "a cancellation reaches only the first task that waits",
         "run/waiting.py",
-        "        for task in tasks:\n            if not (task.done_ or",
-        "        for task in tasks[:1]:\n            if not (task.done_ or",
+        "for task in {*waiting, *self._unwanted} - self._cancelled_tasks:",
+        "for task in waiting[:1]:",
     ),
     Fault(
         "the tasks of a cancelled request learn of it one turn later",
