@@ -71,8 +71,9 @@ REPORTS = {
         link(ONE, "KDE Wiki : toggg", 'PRIVATE="0" TAGS="toggg"')
         + "<DD>-----BEGIN GEEK CODE BLOCK-----\nGE/CS d-(pu) C++$>+++$ W++ N++>- !o M+>++ <b\n"
         + link(LAST, "Une s\u00e9lection"),
-        [(ONE, "KDE Wiki : toggg", ()), (LAST, "Une s\u00e9lection", ())],
-        ["BEGIN GEEK CODE BLOCK", ""],
+        # By the HTML standard `<b` takes in the `<DT>` after it, so the next link is in the description.
+        [(ONE, "KDE Wiki : toggg", ())],
+        ["BEGIN GEEK CODE BLOCK"],
     ),
     "shaarli/Shaarli#681": Report(
         "<HR>    <HR>\n"
