@@ -71,7 +71,7 @@ REPORTS = {
         link(ONE, "KDE Wiki : toggg", 'PRIVATE="0" TAGS="toggg"')
         + "<DD>-----BEGIN GEEK CODE BLOCK-----\nGE/CS d-(pu) C++$>+++$ W++ N++>- !o M+>++ <b\n"
         + link(LAST, "Une s\u00e9lection"),
-        # By the HTML standard `<b` takes in the `<DT>` after it, so the next link is in the description.
+        # By the HTML standard `<b` takes in the next `<DT>`: its link belongs to the description.
         [(ONE, "KDE Wiki : toggg", ())],
         ["BEGIN GEEK CODE BLOCK"],
     ),
