@@ -5,6 +5,7 @@ import pytest
 from datasources.ids import Kind
 from datasources.mappings import Edge, EdgeKey, ListHead, ListKey, Mapping, PageRequest, Respacing
 from datasources.protocols import RESPACINGS_KEPT, RESPACINGS_KEPT_MS, ShardTx
+from datasources.sql.schema import NEWEST
 from datasources.sql.shards import SqlShards
 from tests.contract.shards import Deployment, fresh_id
 
@@ -123,7 +124,8 @@ async def test_a_shard_that_was_left_half_made_gets_what_it_lacks(
 
     async def age(tx: ShardTx) -> None:
         session = tx._session  # type: ignore[attr-defined]
-        await session.run("test", "DROP TABLE {db}.respacings")
+        for table in ("respacings", NEWEST):
+            await session.run("test", f"DROP TABLE {{db}}.{table}")
         if deployment.backend == "sqlite":
             await session.run("test", "PRAGMA user_version = 0")
 
