@@ -1,7 +1,6 @@
-"""Demo content that is filled in once, and copied for the gateways that begin with it.
+"""Demo content that is unpacked once, and copied for the gateways that begin with it.
 
-Filling takes as much processor time as hundreds of other tests. In `make test` all lanes share one
-filled directory, which `PINWAY_TEST_DEMO` names.
+In `make test` all lanes share one unpacked directory, which `PINWAY_TEST_DEMO` names.
 """
 
 import asyncio
@@ -13,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from gateway.demo.fill import fill_demo
+from gateway.demo.ready import unpack_demo
 from gateway.settings import read_settings
-from tests.gateways import gateway_on
+from gateway.site.installation import install
 
 FOLDER = "PINWAY_TEST_DEMO"
 
@@ -36,9 +35,7 @@ def filled_demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
 async def _fill(folder: Path) -> None:
     data = folder / "data"
     shutil.rmtree(data, ignore_errors=True)  # of a run that was killed
-    async with gateway_on(read_settings(data_dir=data, run_jobs=False)) as gateway:
-        await fill_demo(gateway.stores, data, lambda progress: None)
-        await gateway.settle()
+    await install(read_settings(data_dir=data), lambda progress: None, prepare=unpack_demo)
     data.rename(folder / "filled")
 
 

@@ -1,14 +1,36 @@
 """GraphiQL in a real browser: signed in, with samples that run, and without requests to other
 hosts."""
 
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
+from tests.demo import copy_demo
 from tests.outside.node_tools import ensure_chromium, run_client
+from tests.serving import Serving, serving
 
 TABS = ["HomeFeed", "BoardWithPins", "ReorderPin", "FollowUser", "CreatePin"]
+
+
+@pytest.fixture(scope="module")
+def demo_gateway(filled_demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    """A gateway for these tests alone. One of them names a foreign host, as a proxy that hides its
+    clients would: after that, the gateway signs nobody in."""
+    with serving(copy_demo(filled_demo, tmp_path_factory.mktemp("demo") / "data")) as served:
+        yield served
+
+
+@pytest.fixture(scope="module")
+def gateway_url(demo_gateway: Serving) -> str:
+    return demo_gateway.url
+
+
+@pytest.fixture(scope="module")
+def demo_token(demo_gateway: Serving) -> str:
+    return demo_gateway.token
 
 
 @pytest.fixture(scope="module")
