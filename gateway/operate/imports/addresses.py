@@ -22,6 +22,7 @@ _OF_BROWSERS = frozenset(
 _ESCAPED = re.compile(rf"[\s\x00-\x20\x7f]|{validation.UNSEEN.pattern}")
 _PLAIN = re.compile(r"(?=[!-~]{1,2000}\Z)[a-zA-Z0-9.-]+(?:[/?#][!-\[\]-~]*)?")
 """A host and a path that need no closer look."""
+_PORT = re.compile(r":([^:\]]+)\Z")
 _SHOWN = 60
 
 
@@ -43,8 +44,7 @@ def read(text: str) -> Address:
         scheme = _SCHEME.match(address)
         if not address or (scheme is not None and scheme[1].lower() in _OF_BROWSERS):
             return Address("", f"{address[:_SHOWN]!r} is no web address: link left out")
-        _, slashes, rest = address.partition("//")
-        if slashes and (told := _credentials(rest)):
+        if told := credentials(address):
             return Address("", told)
         return _kept(address, "it has no http:// or https://")
     rest = _escaped(address[web.end() :])
@@ -53,7 +53,7 @@ def read(text: str) -> Address:
     if not rest.strip("/"):
         return Address("", f"{address[:_SHOWN]!r} is no web address: link left out")
     address = f"{web[1].lower()}://{rest}"
-    if told := _credentials(rest):
+    if told := credentials(address):
         return Address("", told)
     if len(address) > validation.URL_LENGTH:
         return _kept(address, f"it has over {validation.URL_LENGTH:,} characters")
@@ -62,6 +62,30 @@ def read(text: str) -> Address:
     except BadInput:
         return _kept(address, "its host or port is wrong")
     return Address(address)
+
+
+def credentials(address: str) -> str | None:
+    """The fault of an address with a user name or a password; None if it has neither.
+
+    An unescaped "/", "?" or "#" in a password ends the host for a browser, which takes the
+    beginning of the password for a port. Such an address can't be a link, but its text must not be
+    shown either."""
+    _, slashes, rest = address.replace("\\", "/").partition("//")
+    end = re.search("[/?#]", rest)
+    authority, tail = (rest[: end.start()], rest[end.start() :]) if end else (rest, "")
+    _, at, host = authority.rpartition("@")
+    if not slashes or not (at or ("@" in tail and _has_a_wrong_port(authority))):
+        return None
+    where = "" if "@" in tail else f" on {host[:_SHOWN]!r}"  # it may be a piece of the password
+    return (
+        f"the address{where} holds a user name or a password, which everybody who sees the pin "
+        "could read: link left out"
+    )
+
+
+def _has_a_wrong_port(authority: str) -> bool:
+    port = _PORT.search(authority)
+    return port is not None and not (port[1].isdecimal() and int(port[1][:6]) < 1 << 16)
 
 
 def _kept(address: str, why: str) -> Address:
@@ -80,15 +104,3 @@ def _escaped(rest: str) -> str:
     end = re.search("[?#]", rest)
     path = end.start() if end else len(rest)
     return rest[:path].replace("\\", "/") + rest[path:].replace("\\", "%5C")
-
-
-def _credentials(rest: str) -> str | None:
-    """The fault of an address with a user name or a password; None if it has neither."""
-    authority = re.split("[/?#]", rest, maxsplit=1)[0]
-    _, at, host = authority.rpartition("@")
-    if not at:
-        return None
-    return (
-        f"the address on {host[:_SHOWN]!r} holds a user name or a password, which everybody who "
-        "sees the pin could read: link left out"
-    )

@@ -62,6 +62,9 @@ def test_code_and_things_inside_one_browser_are_left_out(given: str) -> None:
     [
         *("https://ann:hunter2@example.org/", "https://ann@example.org", "ftp://ann:hunter2@e.x"),
         *("https:/\\ann:hunter2@example.org\\x", f"https://ann:hunter2@e.x/{'x' * 3000}"),
+        # not escaped, so that a browser takes the password's beginning for a port
+        *("https://ann:hunter2#x@e.x/", "https://ann:hunter2/x@e.x/", "ftp://ann:hunter2?@e.x"),
+        *("https://ann:h@hunter2#@e.x/", "//ann:hunter2#@e.x/", "smb:\\\\ann:hunter2@e.x\\tea"),
     ],
 )
 def test_a_password_in_an_address_is_neither_imported_nor_shown(given: str) -> None:
