@@ -17,7 +17,7 @@ from gateway.cli.options import with_settings
 from gateway.cli.output import as_json, tell
 from gateway.operate.imports.export import export_file
 from gateway.operate.imports.loader import Import, first_pass
-from gateway.operate.imports.reading import check_file
+from gateway.operate.imports.reading import Source, opened
 from gateway.operate.imports.report import (
     Bad,
     ImportOptions,
@@ -77,12 +77,13 @@ def import_command(
         feeds=not no_feeds,
         spool_dir=str(settings.data_dir),
     )
+    listener = _Listener(errors)
     try:
-        check_file(file, options)
+        with opened(file) as source:
+            source.check_start(options)
+            report = asyncio.run(_import(settings, source, options, listener))
     except OSError as error:
         raise ConfigError(f"can't read {file}: {error.strerror}") from None
-    listener = _Listener(errors)
-    report = asyncio.run(_import(settings, file, options, listener))
     if listener.untold:
         click.echo(f"... and {listener.untold:,} more: --errors N describes N of them", err=True)
     if as_json:
@@ -114,23 +115,19 @@ class _Listener:
 
 
 async def _import(
-    settings: Settings, file: Path, options: ImportOptions, listener: _Listener
+    settings: Settings, source: Source, options: ImportOptions, listener: _Listener
 ) -> ImportReport:
     make_directory(settings.data_dir.resolve())
-    try:
-        with first_pass(file, options=options, on_bad=listener) as importing:
-            # A pipe may be silent for longer than an opened store waits. A strict import makes no
-            # stores for a file with a fault.
-            if str(file) == "-" or options.strict:
-                with Bars("the file") as bars:
-                    await importing.read(bars)
-            else:
-                return await _read_beside_opening(settings, importing)
-            with Bars() as bars:
-                async with running(settings, jobs=False, create=bars) as runtime:
-                    return await importing.write(runtime.stores, bars)
-    except OSError as error:
-        raise ConfigError(f"can't read {file}: {error.strerror}") from None
+    with first_pass(source, options=options, on_bad=listener) as importing:
+        # A pipe may be silent for longer than an opened store waits. A strict import makes no
+        # stores for a file with a fault.
+        if source.size is not None and not options.strict:
+            return await _read_beside_opening(settings, importing)
+        with Bars("the file") as bars:
+            await importing.read(bars)
+        with Bars() as bars:
+            async with running(settings, jobs=False, create=bars) as runtime:
+                return await importing.write(runtime.stores, bars)
 
 
 async def _read_beside_opening(settings: Settings, importing: Import) -> ImportReport:

@@ -66,7 +66,7 @@ def test_an_import_that_waits_for_its_input_ends_at_once(
     ) as process:
         assert process.stdin is not None
         assert process.stderr is not None
-        process.stdin.write("no JSON\n")
+        process.stdin.write('{"type":"user"}\n')
         process.stdin.flush()
         told = ""
         while "line 1: " not in told:

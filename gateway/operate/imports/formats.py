@@ -10,7 +10,7 @@ from datasources.errors import BadInput
 from gateway.operate.imports import decoding, rows
 
 HEAD = 1 << 13
-"""Bytes of a file's beginning. Standard input hands out no more before it is read."""
+"""Bytes of a file's beginning, by which it is recognized."""
 
 
 class Format(Enum):
@@ -91,6 +91,13 @@ def recognize(head: bytes) -> Format:
     if _HTML_INSIDE.search(text):
         return Format.HTML
     return _of_table(text)
+
+
+def is_certain(head: bytes) -> bool:
+    """Whether no further byte can change the format: the first line is one of JSON Lines. All
+    other formats are files that end by themselves."""
+    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    return text.startswith(b"{") and b"\n" in text and recognize(text) is Format.JSON_LINES
 
 
 def refuse_binary(head: bytes) -> None:

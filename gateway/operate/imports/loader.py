@@ -49,7 +49,7 @@ async def import_file(
     """Import a file ("-": standard input). Raises OSError for a file that can't be read, BadInput
     for options that don't fit the file, ImportStopped in a strict import, and stores' errors. After
     any error it may be run again."""
-    with first_pass(path, options=options, on_bad=on_bad) as importing:
+    with opened(path) as source, first_pass(source, options=options, on_bad=on_bad) as importing:
         await importing.read(progress)
         return await importing.write(stores, progress)
 
@@ -70,17 +70,16 @@ async def import_entries(
 
 @contextmanager
 def first_pass(
-    path: Path,
+    source: Source,
     *,
     options: ImportOptions | None = None,
     on_bad: OnBad | None = None,
 ) -> Iterator["Import"]:
     """An import of a file. Its first pass needs no stores: they may be opened in the meantime."""
     options = options or ImportOptions()
-    with opened(path) as source:
-        entries = source.entries(options)
-        with closing(Import(entries, options, on_bad, source)) as importing:
-            yield importing
+    entries = source.entries(options)
+    with closing(Import(entries, options, on_bad, source)) as importing:
+        yield importing
 
 
 class Import:

@@ -1,5 +1,7 @@
 """Opens a file to import, and reads it as import lines, whatever its format."""
 
+import io
+import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,8 +22,8 @@ _DOCUMENTS = frozenset({Format.FIREFOX, Format.CHROME, Format.JSON_ARRAY})
 
 
 class Source:
-    """An open file. `size` and `modified` (epoch ms) are of a file with a name; `unit` is the word
-    for what the lines' numbers count."""
+    """An open file. `size` is None for a pipe, and `modified` (epoch ms) 0 for standard input;
+    `unit` is the word for what the lines' numbers count."""
 
     def __init__(self, file: IO[bytes], size: int | None, modified: int) -> None:
         self._file, self.size, self._modified = file, size, modified
@@ -62,6 +64,15 @@ class Source:
             raise BadInput("bookmarks need an owner: name the user with --as USERNAME")
         return found, validation.username(options.owner)
 
+    def check_start(self, options: ImportOptions) -> None:
+        """Raise the errors that an import would raise for the options and the start of the file,
+        before any store is opened. A JSON document is read as a whole, unless it comes from a
+        pipe."""
+        found, _ = self.check(options)
+        if found in _DOCUMENTS and self.size is not None:
+            next(self.events(found), None)
+            self._file.seek(0)
+
     def events(self, found: Format) -> Iterator[Event]:
         """The content of a file of bookmarks. Raises BadInput for a broken JSON document."""
         match found:
@@ -79,21 +90,44 @@ class Source:
         return iter(lambda: self._file.read(_CHUNK), b"")
 
 
+class _Pipe(io.RawIOBase):
+    """A pipe whose first read takes the beginning by which the file is recognized, however small
+    the pieces are in which it arrives."""
+
+    def __init__(self, pipe: io.BufferedIOBase) -> None:
+        self._pipe, self._begun = pipe, False
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        size = len(buffer)
+        data = self._pipe.read1(size)
+        if not self._begun:
+            while len(data) < size and not formats.is_certain(data):
+                more = self._pipe.read1(size - len(data))
+                if not more:
+                    break
+                data += more
+            self._begun = True
+        buffer[: len(data)] = data
+        return len(data)
+
+
 @contextmanager
 def opened(path: Path) -> Iterator[Source]:
     """Open a file ("-": standard input). Raises OSError."""
     if str(path) == "-":
-        yield Source(sys.stdin.buffer, None, 0)
+        yield Source(_recognizable(sys.stdin.buffer), None, 0)
         return
     with path.open("rb") as file:
-        stat = path.stat()
-        yield Source(file, stat.st_size, stat.st_mtime_ns // 1_000_000)
+        status = path.stat()
+        modified = status.st_mtime_ns // 1_000_000
+        if stat.S_ISREG(status.st_mode):
+            yield Source(file, status.st_size, modified)
+        else:
+            yield Source(_recognizable(file), None, modified)
 
 
-def check_file(path: Path, options: ImportOptions) -> None:
-    """Raise the errors that an import would raise for the options and the start of the file, before
-    any store is opened. A JSON document is read as a whole, unless it comes from a pipe."""
-    with opened(path) as source:
-        found, _ = source.check(options)
-        if found in _DOCUMENTS and source.size is not None:
-            next(source.events(found), None)
+def _recognizable(pipe: Any) -> io.BufferedReader:
+    return io.BufferedReader(_Pipe(pipe), formats.HEAD)

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -28,6 +29,20 @@ def import_(folder: Path, content: str, *options: str, name: str = "world.jsonl"
     given = str(file) if name != "-" else "-"
     arguments = ["import", given, "--data-dir", str(folder / "data"), *options]
     return CliRunner().invoke(main, arguments, input=content if name == "-" else None)
+
+
+def test_a_pipe_with_a_name_is_read_once(tmp_path: Path) -> None:
+    """A shell's `<(zcat FILE)` is such a name: bytes that were read from it don't come again."""
+    reading, writing = os.pipe()
+    try:
+        os.write(writing, USER.encode())
+        os.close(writing)
+        data = str(tmp_path / "data")
+        done = CliRunner().invoke(main, ["import", f"/dev/fd/{reading}", "--data-dir", data])
+    finally:
+        os.close(reading)
+    assert done.exit_code == 0, done.output
+    assert "new: 1 user" in done.output
 
 
 def test_the_stores_are_opened_once_also_when_they_are_new(
