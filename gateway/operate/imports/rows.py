@@ -1,7 +1,7 @@
 """Reads lists of links that services export: as CSV, or as one JSON array of objects.
 
 The fields are recognized by their names, so that the files of many services are read: Raindrop,
-Pinboard, Pocket, Instapaper, wallabag, Shaarli and linkding.
+Pinboard, Pocket, Instapaper, wallabag, Shaarli, linkding, and the stars of GitHub.
 """
 
 import csv
@@ -12,13 +12,13 @@ from gateway.operate.imports import decoding
 from gateway.operate.imports.events import Event, Fault, Link, dated, is_hidden, is_private, linked
 
 MAX_ROW = 1 << 20  # characters
-ADDRESSES = ("url", "href", "link", "uri", "address", "resolved_url", "given_url")
-_TITLES = ("title", "name", "resolved_title", "given_title")
+ADDRESSES = ("html_url", "url", "href", "link", "uri", "address", "resolved_url", "given_url")
+_TITLES = ("title", "full_name", "name", "resolved_title", "given_title", "repository")
 _NOTES = ("note", "notes", "extended", "selection", "description", "excerpt")
 _FOLDERS = ("folder", "collection")
 _DATES = (
     *("created", "created_at", "createdat", "time_added", "date_added", "dateadded"),
-    *("time", "timestamp", "added", "date"),
+    *("time", "timestamp", "added", "date", "starred_at"),
 )
 _HIDDEN = ("public", "is_public", "shared")
 _STATUSES = {"unread": "Unread", "archive": "Read Archive"}
@@ -124,7 +124,7 @@ def _is_private(fields: Mapping[str, Any]) -> bool:
     private = fields.get("private")
     if private not in (None, "") and is_private(private):
         return True
-    if str(fields.get("visibility") or "").lower() == "private":
+    if str(fields.get("visibility") or "public").strip().lower() not in ("", "public"):
         return True
     return any(
         is_hidden(value) for name in _HIDDEN if (value := fields.get(name)) not in (None, "")

@@ -51,6 +51,9 @@ def test_a_row_that_is_too_long_fills_no_memory() -> None:
         ({"public": 0}, True),
         ({"public": None}, False),
         ({"visibility": "PRIVATE"}, True),
+        ({"visibility": "followers"}, True),
+        ({"visibility": "Public"}, False),
+        ({"visibility": ""}, False),
     ],
 )
 def test_a_row_is_private_by_any_services_word(fields: dict[str, object], private: bool) -> None:
@@ -65,3 +68,19 @@ def test_objects_of_any_shape_are_told_by_their_number() -> None:
     assert [event.line for event in found if isinstance(event, Fault)] == [1, 2, 3, 4, 5]
     links = [event for event in found if isinstance(event, Link) and event.usable]
     assert [(link.line, link.title) for link in links] == [(6, "")]
+
+
+def test_a_list_of_starred_repositories_has_their_pages_and_names() -> None:
+    fields = {
+        "full_name": "ann/tea",
+        "name": "tea",
+        "url": "https://api.e.x/repos/ann/tea",
+        "html_url": "https://e.x/ann/tea",
+        "description": "Leaves",
+        "starred_at": "2001-09-09T01:46:40Z",
+    }
+    expected = Link(1, (), "https://e.x/ann/tea", "ann/tea", "Leaves", 10**12, 1)
+    assert list(read_objects([fields])) == [expected]
+    assert table("Repository,HTML_URL,Description\nann/tea,https://e.x/ann/tea,Leaves\n") == [
+        Link(2, (), "https://e.x/ann/tea", "ann/tea", "Leaves", 0, 1)
+    ]
