@@ -178,6 +178,8 @@ def decode(line: bytes) -> AnyLine:
             continue
         if unseen := validation.UNSEEN.search(value):
             raise BadLine(f"Expected text without {validation.unseen(unseen[0])} - at `$.{field}`")
+        if field in _TEXTS and value.strip() and not validation.is_visible(value):
+            raise BadLine(_blank(field))
         if field in _TEXTS and not unicodedata.is_normalized("NFC", value):
             changes[field] = unicodedata.normalize("NFC", value)
     return msgspec.structs.replace(found, **changes) if changes else found
@@ -241,6 +243,10 @@ def _problem(line: AnyLine) -> str | None:
             validation.link(address, field)
         except BadInput as error:
             return f"{error.message} - at `$.{field}`"
+    if isinstance(line, BoardLine | InterestLine) and not line.name.strip():
+        return _blank("name")
+    if isinstance(line, CommentLine) and not line.text.strip():
+        return _blank("text")
     if isinstance(line, FollowLine):
         targets = [t for t in (line.user, line.board, line.interest) if t is not None]
         if len(targets) != 1:
@@ -248,3 +254,7 @@ def _problem(line: AnyLine) -> str | None:
         if line.user == line.follower:
             return f"user {line.user!r} can't follow themselves"
     return None
+
+
+def _blank(field: str) -> str:
+    return f"Expected text that is more than characters that nobody can see - at `$.{field}`"

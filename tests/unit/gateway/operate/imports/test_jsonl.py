@@ -46,6 +46,10 @@ def line(**fields: Any) -> bytes:
         ('{"type":"user","key":"u","username":"ann","about":"a\u200bb"}'.encode(), "ZERO WIDTH"),
         (line(**USER, full_name="\u202eann"), "U+202E (RIGHT-TO-LEFT OVERRIDE) - at `$.full_name`"),
         (line(**USER, full_name="\x85"), "U+0085 (a control character)"),
+        (line(type="board", key="b", owner="u", name=" "), "nobody can see - at `$.name`"),
+        (line(type="board", key="b", owner="u", name="\u200d"), "nobody can see - at `$.name`"),
+        ('{"type":"comment","key":"c","pin":"p","author":"u","text":"\ufe0f"}'.encode(), "$.text"),
+        (line(**PIN, title="\u2800"), "nobody can see - at `$.title`"),
         (line(**USER, created="2024-01-01T00:00:00"), "$.created"),
         (line(**USER, created="yesterday"), "$.created"),
         (line(**USER, created="1969-12-31T23:59:59Z"), "1970"),
@@ -115,3 +119,7 @@ def test_texts_are_kept_in_one_form_of_unicode_and_keys_as_they_are() -> None:
     found = decode(line(**USER | {"key": "e\u0301"}, full_name="Ame\u0301lie"))
     assert isinstance(found, UserLine)
     assert (found.key, found.full_name) == ("e\u0301", "Am\xe9lie")
+
+
+def test_an_optional_text_may_be_blank() -> None:
+    assert decode(line(**PIN, title=" ", description="\n")).key == "p"
