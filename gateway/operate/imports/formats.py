@@ -72,7 +72,7 @@ _TYPED = re.compile(r'\{[^\n]*"type"\s*:\s*"(user|board|pin|interest|follow|like
 _ADDRESSED = re.compile(rf'(?i)"(?:{"|".join(rows.ADDRESSES)})"\s*:')
 _HTML_INSIDE = re.compile(r"(?i)<(!doctype|html|dl|dt|h3|a\s)")
 _LINES = "import JSON Lines (one object in each line), or bookmarks in HTML"
-_READ = (
+READ = (
     "bookmarks in HTML, JSON backups of Firefox and Chrome, lists of links as JSON array or CSV, "
     "and JSON Lines are read"
 )
@@ -100,6 +100,12 @@ def is_certain(head: bytes) -> bool:
     return text.startswith(b"{") and b"\n" in text and recognize(text) is Format.JSON_LINES
 
 
+def is_plain(head: bytes) -> bool:
+    """Whether the file has text, and no line in its beginning may be one of JSON Lines."""
+    text = head.decode(decoding.sniff(head).codec, "ignore").lstrip("\ufeff").strip()
+    return bool(text) and not any(line.lstrip().startswith("{") for line in text.splitlines())
+
+
 def refuse_binary(head: bytes) -> None:
     """Raises BadInput for a file that is no text."""
     for known in _KNOWN:
@@ -108,7 +114,7 @@ def refuse_binary(head: bytes) -> None:
     if b"\0" in head and not decoding.sniff(head).codec.startswith("utf-16"):
         if _HTML_INSIDE.search(head.decode("latin-1")):
             return  # NULs in a file of tags are a fault that browsers ignore
-        raise BadInput(f"the file holds binary data: {_READ}")
+        raise BadInput(f"the file holds binary data: {READ}")
 
 
 def _of_markup(text: str) -> Format:

@@ -59,6 +59,8 @@ class Source:
         if options.format == "bookmarks" and found is Format.JSON_LINES:
             found = Format.HTML
         if found is Format.JSON_LINES:
+            if formats.is_plain(head):
+                raise BadInput(f"the file is plain text: {formats.READ}")
             return found, None
         if options.owner is None:
             raise BadInput("bookmarks need an owner: name the user with --as USERNAME")

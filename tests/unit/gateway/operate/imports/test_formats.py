@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from datasources.errors import BadInput
 from gateway.cli import main
-from gateway.operate.imports.formats import Format, recognize
+from gateway.operate.imports.formats import Format, is_plain, recognize
 
 USER = '{"type":"user","key":"u","username":"ann"}'
 
@@ -106,3 +106,20 @@ def test_what_is_said_does_not_depend_on_where_the_beginning_ends() -> None:
         assert recognize(head[:end]) is Format.JSON_ARRAY
     with pytest.raises(BadInput):
         recognize(b"[1, 2]")
+
+
+@pytest.mark.parametrize("content", ["https://e.x/1\nhttps://e.x/2\n", "- [Tea](https://e.x)\n"])
+def test_plain_text_is_refused_in_one_line(tmp_path: Path, content: str) -> None:
+    file = tmp_path / "links.txt"
+    file.write_text(content)
+    data = tmp_path / "data"
+    done = CliRunner().invoke(main, ["import", str(file), "--as", "ann", "--data-dir", str(data)])
+    assert done.exit_code == 1
+    assert done.output.startswith("pinway: the file is plain text: ")
+    assert done.output.count("\n") == 1
+    assert not data.exists()
+
+
+def test_json_lines_after_a_bad_line_are_read() -> None:
+    assert not is_plain(f"# world\n{USER}\n".encode())
+    assert not is_plain(b"")
