@@ -22,6 +22,7 @@ _OF_BROWSERS = frozenset(
 _ESCAPED = re.compile(rf"[\s\x00-\x20\x7f]|{validation.UNSEEN.pattern}")
 _PLAIN = re.compile(r"(?=[!-~]{1,2000}\Z)[a-zA-Z0-9.-]+(?:[/?#][!-\[\]-~]*)?")
 """A host and a path that need no closer look."""
+_BLANK_IN_HOST = re.compile(r"[^\s/\\?#]*\s+[^\s/\\?#]")
 _PORT = re.compile(r":([^:\]]+)\Z")
 _SHOWN = 60
 
@@ -47,7 +48,8 @@ def read(text: str) -> Address:
         if told := credentials(address):
             return Address("", told)
         return _kept(address, "it has no http:// or https://")
-    rest = _escaped(address[web.end() :])
+    given = address
+    rest = _escaped(given[web.end() :])
     if _PLAIN.fullmatch(rest):
         return Address(f"{web[1].lower()}://{rest}")
     if not rest.strip("/"):
@@ -55,6 +57,8 @@ def read(text: str) -> Address:
     address = f"{web[1].lower()}://{rest}"
     if told := credentials(address):
         return Address("", told)
+    if _BLANK_IN_HOST.match(given, web.end()):
+        return _kept(given, "its host or port is wrong")
     if len(address) > validation.URL_LENGTH:
         return _kept(address, f"it has over {validation.URL_LENGTH:,} characters")
     try:

@@ -28,8 +28,9 @@ def lines(
     links are on a secret board beside their folder's. An entry without a date has its folder's
     date, or else `default_ms`. `unit` is the word for what the events' numbers count.
     """
-    yield entry(0, UserLine(key=f"user:{owner.lower()}", username=owner), adopt=True)
+    user = entry(0, UserLine(key=f"user:{owner.lower()}", username=owner), adopt=True)
     boards = _Boards(owner, secret, default_ms, unit)
+    told = False  # a file without folders and links makes no user
     for event in events:
         if isinstance(event, Title):
             boards.title = _seen(event.text) or boards.title
@@ -37,6 +38,9 @@ def lines(
         if isinstance(event, Fault):
             yield event
             continue
+        if not told:
+            yield user
+            told = True
         try:
             if isinstance(event, Folder):
                 yield from boards.folder(event)
@@ -168,9 +172,8 @@ class _Boards:
 
     def _full_name(self, path: tuple[str, ...]) -> str:
         names = [n for i, n in enumerate(path, 1) if path[:i] not in self._scaffolds]
-        name = " / ".join(names) or (path[-1] if path else self.title)
-        name = unicodedata.normalize("NFC", _seen(name).strip())
-        return name or "Untitled"
+        name = " / ".join(_name(n) for n in names or path[-1:] or (self.title,))
+        return unicodedata.normalize("NFC", name)
 
     def _key_of(self, place: Place) -> str:
         path, private = place
@@ -186,6 +189,14 @@ class _Boards:
         return digest.hexdigest()
 
 
+def _name(text: str) -> str:
+    return _seen(text).strip() or "Untitled"
+
+
 def _seen(text: str) -> str:
-    """The text without its characters that nobody sees, some of which turn the text around."""
-    return text if text.isascii() and text.isprintable() else validation.UNSEEN.sub("", text)
+    """The text without its characters that nobody sees, some of which turn the text around. Empty
+    if nobody sees any of the rest."""
+    if text.isascii() and text.isprintable():
+        return text
+    text = validation.UNSEEN.sub("", text)
+    return text if validation.is_visible(text) else ""

@@ -10,7 +10,7 @@ one, not as a tree, so unclosed and misplaced tags have the same effect as in a 
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from gateway.operate.imports import decoding
+from gateway.operate.imports import addresses, decoding
 from gateway.operate.imports.events import (
     Event,
     Fault,
@@ -30,7 +30,8 @@ _BLANKS = re.compile(r"\s+")
 _EMPTY_LINES = re.compile(r"\n{3,}")
 _HEADINGS = frozenset({"h2", "h3", "h4"})
 _LISTS = frozenset({"dl", "ul", "ol"})
-_BREAKS = frozenset({"br", "p", "div", "li", "ul", "ol"})
+_BLOCKS = frozenset({"p", "div", "li", "ul", "ol", "blockquote", "pre"})
+_BREAKS = _BLOCKS | {"br"}
 _DATES = ("add_date", "time_added")
 _SCAFFOLDS = ("personal_toolbar_folder", "unfiled_bookmarks_folder")
 Attributes = Mapping[str, str | None]
@@ -188,7 +189,7 @@ class _Reader:
         elif name == "a" or name in _HEADINGS:
             if self._item is not None and self._text is self._item.title:
                 self._text = None
-        elif name in ("ul", "ol", "li", "p", "div") and self._described:
+        elif name in _BLOCKS and self._described:
             self._add("\n")
         elif name in _LISTS:
             self.finish()
@@ -217,7 +218,7 @@ class _Reader:
         assert self._inner is not None
         (address, start), self._inner = self._inner, None
         shown = "".join((self._text or [])[start:])
-        if address and address not in shown:
+        if address and address not in shown and addresses.credentials(address) is None:
             self._add(f" ({address})")
 
     def _link(self, item: _Item, title: str, description: str, added: int, private: bool) -> None:

@@ -187,3 +187,33 @@ def test_a_link_keeps_its_key_when_it_is_changed_later() -> None:
         for date in ("1600000005", "1600000006")
     }
     assert len(keys) == 1
+
+
+def test_a_title_without_a_visible_character_gives_way_to_the_address() -> None:
+    for blank in ("\u200d", "\ufe0f", "\u2800", "\u0301", "\u00ad\u200e", "\U000e0041"):
+        found = Taken(folder(blank, f'<DT><A HREF="https://e.x/tea">{blank}</A>\n<DD>{blank}'))
+        assert found.boards == {"Untitled": ["https://e.x/tea"]}, ascii(blank)
+        assert found.pins[0].description == "", ascii(blank)
+        found = Taken(folder("Tea", folder(blank, link("a"))))
+        assert found.boards == {"Tea": [], "Tea / Untitled": ["a"]}, ascii(blank)
+
+
+def test_a_password_in_a_link_within_a_description_is_left_out() -> None:
+    inner = '<A HREF="https://ann:hunter2@e.x/">my router</A>'
+    found = Taken(link("a") + f"<DD>See {inner} at home")
+    assert found.pins[0].description == "See my router at home"
+
+
+def test_blocks_within_a_description_are_lines() -> None:
+    found = Taken(link("a") + "<DD>one<blockquote>two</blockquote>three<pre>four</pre></DD>")
+    assert found.pins[0].description == "one\ntwo\nthree\nfour"
+
+
+def test_an_address_with_a_blank_in_its_host_is_no_link() -> None:
+    found = Taken('<DT><A HREF="https://my router.local/a b">x</A>')
+    assert found.pins[0].link is None
+    assert found.pins[0].description == "https://my router.local/a b"
+
+
+def test_a_file_without_folders_and_links_has_no_lines() -> None:
+    assert Taken("<html><h1>Welcome</h1><p>Nothing here</p></html>").lines == []

@@ -47,7 +47,7 @@ def test_a_line_longer_than_memory_should_hold_is_told_and_skipped() -> None:
 
 
 def test_the_owner_comes_first_and_may_be_there_already() -> None:
-    first = of_bookmarks("")[0]
+    first = of_bookmarks("<A HREF=https://e.x>")[0]
     assert isinstance(first, Entry)
     assert first.adopt
     assert isinstance(first.parsed, UserLine)
