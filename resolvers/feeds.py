@@ -16,6 +16,7 @@ from feed_engine.feeds.smart.candidates import SIBLINGS
 from feed_engine.feeds.smart.pools import followed_reason
 from feed_engine.feeds.smart.results import Health, HomePage
 from feed_engine.feeds.smart.service import home_page
+from feed_engine.feeds.visits import check_name
 from feed_engine.speculation import Side
 from resolvers import nodes, visibility
 from resolvers.bulk import bulk
@@ -107,6 +108,8 @@ async def home_feed(
     if visit_id is not None and visit is not None and visit_id != visit:
         raise BadInput("visitId and visit name two visits: send visitId alone", "visitId")
     wanted = visit if visit_id is None else visit_id
+    if wanted is not None:
+        check_name(wanted, "visit" if visit_id is None else "visitId")
     cards, size, seen = Cards(context), page_size(first), context.feed_tokens.read(seen)
     cursors, place = context.cursors, context.cursors.unseal(after)
 

@@ -72,10 +72,11 @@ def new_name() -> str:
     return uuid4().hex
 
 
-def check_name(visit: str) -> str:
-    """A client's name for a visit: 1 to 64 printable ASCII characters. Raises BadInput."""
+def check_name(visit: str, field: str = "visitId") -> str:
+    """A client's name for a visit: 1 to 64 printable ASCII characters. Raises BadInput, with the
+    field that has the name."""
     if not (1 <= len(visit) <= 64 and visit.isascii() and visit.isprintable()):
-        raise BadInput("a visit is named by 1 to 64 printable ASCII characters", "visit")
+        raise BadInput("a visit is named by 1 to 64 printable ASCII characters", field)
     return visit
 
 

@@ -36,6 +36,10 @@ async def test_a_visit_is_named_as_it_is_answered(tmp_path: Path) -> None:
         [error] = both["errors"]
         assert error["message"] == "visitId and visit name two visits: send visitId alone"
         assert error["extensions"] == {"code": "BAD_USER_INPUT", "field": "visitId"}
+        for name in ("visitId", "visit"):
+            [error] = (await asked(gateway, f', {name}: ""'))["errors"]
+            assert error["message"] == "a visit is named by 1 to 64 printable ASCII characters"
+            assert error["extensions"] == {"code": "BAD_USER_INPUT", "field": name}
 
 
 async def test_the_earlier_name_is_deprecated(tmp_path: Path) -> None:
