@@ -19,7 +19,7 @@ _PAGE = """<!doctype html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Not found · Pinway</title>
 <style>
-  :root { color-scheme: light dark; }
+  :root { background: Canvas; color: CanvasText; color-scheme: light dark; }
   body { font: 1.1rem/1.5 system-ui, sans-serif; margin: 20vh auto 0; max-width: 32rem;
     padding: 0 1.5rem; }
   a { display: inline-block; padding: .75rem 0; }

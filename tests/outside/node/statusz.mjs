@@ -3,6 +3,7 @@ import { chromium } from "playwright-core";
 import { PHONE, violations, WIDE } from "./browser.mjs";
 import { report, send, URL_BASE } from "./support.mjs";
 
+const NARROW = { ...PHONE, viewport: { width: 320, height: 640 } };
 const seen = { requests: [], failures: [], console: [], pageErrors: [] };
 
 function watch(page) {
@@ -20,6 +21,16 @@ function watch(page) {
 const rows = (page, table) =>
   page.locator(`#${table} tr`).evaluateAll((found) =>
     found.map((row) => [...row.children].map((cell) => cell.textContent)),
+  );
+// The parts of a card that stick out of it.
+const sticking = (page) =>
+  page.locator("section :is(figure, svg, table, p)").evaluateAll((parts) =>
+    parts
+      .filter((part) => {
+        const card = part.closest("section").getBoundingClientRect();
+        return part.getBoundingClientRect().right > card.right;
+      })
+      .map((part) => `out of its card: ${part.parentElement.id} ${part.localName}`),
   );
 const points = (page) =>
   page.locator("figure[data-store=pools] polyline.primary").evaluate(
@@ -54,7 +65,7 @@ report(async () => {
   if (process.env.PICTURE) await page.screenshot({ path: process.env.PICTURE });
   seen.titles = await page.locator("#feeds svg title").allTextContents();
   seen.violations = {};
-  for (const [kind, options] of Object.entries({ wide: WIDE, phone: PHONE })) {
+  for (const [kind, options] of Object.entries({ wide: WIDE, phone: PHONE, narrow: NARROW })) {
     for (const colorScheme of ["light", "dark"]) {
       const context = await browser.newContext({ ...options, colorScheme });
       const other = await context.newPage();
@@ -64,6 +75,10 @@ report(async () => {
       const wide = await other.evaluate(() => document.documentElement.scrollWidth);
       const found = await violations(other);
       if (wide > options.viewport.width) found.push("too wide");
+      found.push(...(await sticking(other)));
+      const lost = await context.newPage();
+      await lost.goto(`${URL_BASE}/nothing-here`);
+      found.push(...(await violations(lost)).map((one) => `the page of a wrong address: ${one}`));
       if (found.length) seen.violations[`${kind}, ${colorScheme}`] = found;
       await context.close();
     }
