@@ -146,7 +146,7 @@ def _redis(url: SplitResult) -> str:
         _socket(url)
         login, at, _ = url.netloc.rpartition("@")
         return f"redis+unix://{login}{at}{url.path}?{url.query}"  # urlunsplit drops an empty host
-    if not url.hostname:
+    if url.netloc.rpartition("@")[2] == "":
         raise BadUrl(f"a host is missing, as in {url.scheme}://127.0.0.1:6379/0")
     if len(urls.hosts(url, port=6379)) != 1:
         raise BadUrl("one server is needed: Pinway uses neither Sentinel nor a cluster")

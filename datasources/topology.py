@@ -112,7 +112,10 @@ def parse(data: bytes | str) -> Topology:
 
 def missing(place: str | os.PathLike[str]) -> Damaged:
     """The error for a place (a file or a node) without a topology."""
-    return Damaged(f"topology: there is none at {place}; `pinway init` makes it")
+    return Damaged(
+        f"topology: there is none at {place}; `pinway init` makes it of the "
+        "file that the setting topology_seed names"
+    )
 
 
 def dump(topology: Topology) -> bytes:

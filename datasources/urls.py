@@ -83,6 +83,8 @@ def hosts(url: SplitResult, *, port: int = 0) -> list[tuple[str, int]]:
         read = _SERVER.fullmatch(part)
         number = int(read[2]) if read and read[2] else port
         if read is None or not 0 < number < 65536:
+            if part.count(":") > 1 and "[" not in part:
+                raise BadUrl(f"{part!r} must be [host]:port: an IPv6 address needs brackets")
             raise BadUrl(f"{part!r} must be host:port")
         found.append((read[1].strip("[]"), number))
     return found
