@@ -15,7 +15,7 @@ from importlib.metadata import version
 from itertools import repeat
 from typing import Any
 
-from graphql import GraphQLField, GraphQLSchema
+from graphql import GraphQLField, GraphQLInputObjectType, GraphQLSchema
 from strawberry import ID
 from strawberry.types.base import StrawberryOptional
 from strawberry.types.cast import TYPE_CAST_ATTRIBUTE
@@ -28,6 +28,7 @@ RESOLVERS = {
     f"GraphQLCoreConverter.from_resolver.<locals>.{name}"
     for name in ("_get_basic_result", "_resolver", "_async_resolver")
 }
+IS_ONE_OF = "Schema._extend_introspection.<locals>._resolve_is_one_of"
 IS_TYPE_OF = "strawberry.schema.schema_converter"
 RESOLVE_TYPE = {
     ("strawberry.schema.schema_converter", "resolve_type"),
@@ -68,6 +69,22 @@ def plain_field(definition: GraphQLField, schema: GraphQLSchema) -> StrawberryFi
     ):
         return own
     return None
+
+
+def resolver_of(definition: GraphQLField) -> Callable[..., Any] | None:
+    """The field's own resolver. strawberry's `__Type.isOneOf` fails for lists and non-null types,
+    so the resolver of the specification takes its place: null for all types but input objects."""
+    resolve = definition.resolve
+    if getattr(resolve, "__qualname__", "") == IS_ONE_OF:
+        return _is_one_of
+    return resolve
+
+
+def _is_one_of(type_: object, info: Any) -> bool | None:
+    if not isinstance(type_, GraphQLInputObjectType):
+        return None
+    own = type_.extensions.get(BACK_REFERENCE)
+    return type_.is_one_of if own is None else bool(own.is_one_of)
 
 
 def _handles_exceptions(schema: GraphQLSchema) -> bool:

@@ -26,7 +26,7 @@ def source_of(field: Field) -> Source:
     definition = field.definition
     if definition is TypeNameMetaFieldDef:
         return Constant(field.parent.name)
-    resolve = definition.resolve
+    resolve = strawberry_details.resolver_of(definition)
     if resolve is None or resolve is default_field_resolver:
         arguments = Arguments(field, None)
         if not arguments.never_fail:  # wrong arguments are an error, even if nothing reads them
