@@ -151,7 +151,7 @@ def create_site(
     pages = Starlette(routes=routes, exception_handlers={404: missing, Exception: _failed})
     pages.router.redirect_slashes = False  # it redirects to the Host that the client sent
     front: Any = ProxyHeadersMiddleware(cast(Any, pages), list(settings.trusted_proxies))
-    return Site(Front(endpoint, InTurn(front, clients), cors), admin.app(), admin.metrics)
+    return Site(Front(endpoint, InTurn(front, clients), cors, here), admin.app(), admin.metrics)
 
 
 class _GraphQL:

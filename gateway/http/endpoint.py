@@ -33,6 +33,7 @@ from gateway.http.requests import (
     read_query_string,
     response_type,
 )
+from gateway.http.this_machine import ThisMachine
 from gateway.observe.answers import Served
 from gateway.observe.requests import Observed, Requests
 from gateway.server.fairness.clients import Clients
@@ -260,15 +261,22 @@ class GraphQLEndpoint:
 
 class Front:
     """Passes POST /graphql directly to its endpoint, and all other requests to the routes. `cors`
-    answers preflight requests for the endpoint."""
+    answers preflight requests for the endpoint. `here` looks at each request."""
 
     def __init__(
-        self, endpoint: GraphQLEndpoint, routes: ASGIApp, cors: ASGIApp | None = None
+        self,
+        endpoint: GraphQLEndpoint,
+        routes: ASGIApp,
+        cors: ASGIApp | None = None,
+        here: ThisMachine | None = None,
     ) -> None:
-        self._endpoint, self._routes, self._cors = endpoint, routes, cors
+        self._endpoint, self._routes, self._cors, self._here = endpoint, routes, cors, here
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        is_hot = scope["type"] == "http" and scope["path"] == "/graphql"
+        is_http = scope["type"] == "http"
+        if is_http and self._here is not None:
+            self._here.watch(scope)
+        is_hot = is_http and scope["path"] == "/graphql"
         if is_hot and scope["method"] == "POST":
             await (self._cors or self._endpoint)(scope, receive, send)
         elif self._cors and is_hot and _is_preflight(scope):
@@ -280,6 +288,8 @@ class Front:
         """The function that answers a complete POST to this target without ASGI. None if only the
         ASGI application answers it. Pinway's own server uses it (`gateway/server/protocol.py`)."""
         if target != b"/graphql" or (self._cors is not None and b"origin" in headers):
+            return None
+        if self._here is not None and self._here.is_in_doubt(headers):
             return None
         return self._endpoint.answer
 

@@ -14,8 +14,10 @@ from ipaddress import IPv6Address, ip_address
 from urllib.parse import urlsplit
 
 from starlette.requests import Request
+from starlette.types import Scope
 
 from gateway.http.peers import HOW_TO
+from gateway.http.requests import Headers
 from gateway.settings import Settings
 
 log = logging.getLogger("pinway")
@@ -34,28 +36,39 @@ class ThisMachine:
 
     def __init__(self, settings: Settings) -> None:
         self._hosts = {name.lower() for name in settings.allowed_hosts} | _own(settings.host)
-        self._is_public = public_address(settings) is not None
-        self._is_hidden = False
-        """Whether a proxy that hides its clients was seen."""
+        self._is_watching = public_address(settings) is None
+        """False if the gateway is public, or a proxy that hides its clients was seen."""
 
     def sent(self, request: Request) -> bool:
         """Whether the request comes from this machine, and no proxy forwards it."""
-        if self._is_public or request.client is None or not is_loopback(request.client.host):
+        if not self._is_watching or _is_named(request):
             return False
-        for name in request.headers:
-            if name in _OF_PROXIES or name.startswith(_PREFIX_OF_PROXIES):
-                return False
-        if not self._is_hidden and (sign := self._sign_of_a_proxy(request)):
-            self._is_hidden = True
+        self.watch(request.scope)
+        return self._is_watching
+
+    def watch(self, scope: Scope) -> None:
+        """Look for a proxy that hides its clients: in every request, because a stranger who asks
+        for metrics would show no sign of it."""
+        if not self._is_watching or _is_named(request := Request(scope)):
+            return
+        if sign := self._sign_of_a_proxy(request):
+            self._is_watching = False
             log.warning(
                 "a request from %s %s: a proxy that hides its clients seems to be in front of this "
                 "gateway. So nobody gets metrics, states of stores or demo tokens on the public "
                 "port until the gateway restarts. Let the proxy send X-Forwarded-For, and set "
                 "public_url and, for operators, admin_port: %s. If there is no proxy, name the "
                 "host in allowed_hosts",
-                *(request.client.host, sign, HOW_TO),
+                *(scope["client"][0], sign, HOW_TO),
             )
-        return not self._is_hidden
+
+    def is_in_doubt(self, headers: Headers) -> bool:
+        """Whether `watch` must look at a request by HTTP/1.1 with these headers."""
+        return (
+            self._is_watching
+            and b"x-forwarded-for" not in headers
+            and host_name(headers.get(b"host", b"").decode("latin-1")) not in self._hosts
+        )
 
     def _sign_of_a_proxy(self, request: Request) -> str | None:
         version = request.scope.get("http_version", "1.1")
@@ -65,6 +78,15 @@ class ThisMachine:
         if len(hosts) == 1 and host_name(hosts[0]) in self._hosts:
             return None
         return f"is for the host {', '.join(hosts)[:_LONGEST]!a}"
+
+
+def _is_named(request: Request) -> bool:
+    """Whether the client is another machine: by its address, or by a header of its proxy."""
+    if request.client is None or not is_loopback(request.client.host):
+        return True
+    return any(
+        name in _OF_PROXIES or name.startswith(_PREFIX_OF_PROXIES) for name in request.headers
+    )
 
 
 def is_loopback(address: str) -> bool:

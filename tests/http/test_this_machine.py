@@ -16,6 +16,7 @@ from gateway.http.this_machine import ThisMachine, closed
 from gateway.operate import doctor
 from gateway.server.process import serve
 from gateway.settings import Settings, read_settings
+from gateway.site.installation import install
 from tests.http.test_admin import SIGN_UP, STRANGER, client, site
 
 pytestmark = pytest.mark.anyio
@@ -183,6 +184,50 @@ async def test_a_page_that_strangers_load_shows_the_proxy(tmp_path: Path) -> Non
             await stranger.get("/web/boot.json")
         async with client(found.public) as local:
             assert await told(local) == {}
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+async def test_an_operation_of_a_stranger_shows_the_proxy(tmp_path: Path, method: str) -> None:
+    parameters = {"query": "{ __typename }"}
+    async with with_ann(tmp_path) as found:
+        async with client(found.public, host="pins.example") as stranger:
+            given = {"json": parameters} if method == "POST" else {"params": parameters}
+            await stranger.request(method, "/graphql", **given)  # type: ignore[arg-type]
+        async with client(found.public) as local:
+            assert await told(local) == {}
+
+
+@pytest.mark.parametrize(
+    ("headers", "is_closed"),
+    [
+        ("host: pins.example", True),
+        ("host: pins.example\r\nx-forwarded-for: 203.0.113.5", False),
+        ("host: LOCALHOST:80", False),
+    ],
+)
+async def test_an_operation_that_the_server_answers_itself_shows_the_proxy(
+    tmp_path: Path, headers: str, is_closed: bool
+) -> None:
+    settings, ready = read_settings(data_dir=tmp_path, run_jobs=False, port=0), asyncio.Event()
+    await install(settings, lambda progress: None)
+    body = '{"query": "{ __typename }"}'
+    with socket.create_server(("127.0.0.1", 0)) as public:
+        serving = asyncio.create_task(serve(settings, public, on_ready=ready.set))
+        waiting = asyncio.create_task(ready.wait())
+        await asyncio.wait({serving, waiting}, return_when=asyncio.FIRST_COMPLETED)
+        address = public.getsockname()
+        reader, writer = await asyncio.open_connection(*address)
+        writer.write(
+            f"POST /graphql HTTP/1.1\r\n{headers}\r\ncontent-type: application/json\r\n"
+            f"content-length: {len(body)}\r\n\r\n{body}".encode()
+        )
+        assert b" 200 " in await reader.readline()
+        writer.close()
+        async with httpx.AsyncClient() as local:
+            answer = await local.get(f"http://127.0.0.1:{address[1]}/metrics")
+        assert (answer.status_code == 404) is is_closed
+        serving.cancel()
+        await asyncio.gather(serving, waiting, return_exceptions=True)
 
 
 async def test_in_production_the_public_port_tells_nobody(tmp_path: Path) -> None:
