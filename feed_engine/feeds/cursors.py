@@ -32,4 +32,12 @@ def decode(kind: CursorKind, cursor: str, *, least: int, most: int | None = None
             raw = b""
         if raw[:1] == bytes((kind,)) and least <= len(raw) - 1 <= (least if most is None else most):
             return raw[1:]
-    raise BadInput(f"{cursor[:60]!r} is not a cursor of this feed", "after")
+    raise wrong()
+
+
+def wrong() -> BadInput:
+    """The error of a text that is not a cursor of the feed. It does not repeat the text, which is
+    a place that was decrypted if the cursor belongs to another feed."""
+    return BadInput(
+        "after is not a cursor of this feed: pass the endCursor of its last page", "after"
+    )

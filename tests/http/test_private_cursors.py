@@ -130,3 +130,20 @@ async def test_a_cursor_that_was_changed_is_refused(gateway: Gateway) -> None:
     answer = await gateway.ask(query, "ann", after=changed)
     assert answer["errors"][0]["extensions"]["code"] == "BAD_USER_INPUT"
     assert "is not a cursor of this feed" in answer["errors"][0]["message"]
+
+
+async def test_the_error_of_another_feed_does_not_show_the_place(gateway: Gateway) -> None:
+    feeds = {"homeFeed": f'(visit: "{VISIT}")', "followingFeed": ""}
+    asked = " ".join(f"{name}{given} {{ {PAGE} }}" for name, given in feeds.items())
+    mine = await gateway.data(f"{{ {asked} }}", "ann")
+    everyone = (await gateway.data(f"{{ homeFeed {{ {PAGE} }} }}"))["homeFeed"]
+    found = {*cursors_of(mine), *cursors_of(everyone)}
+    assert found
+    for cursor in found:
+        place = OF_THIS_PROCESS.unseal(cursor)
+        assert place != cursor
+        for feed in feeds:
+            for viewer in ("ann", None):
+                query = f"query($after: String) {{ {feed}(after: $after) {{ {PAGE} }} }}"
+                answer = await gateway.ask(query, viewer, after=cursor)
+                assert str(place) not in str(answer), (feed, viewer)

@@ -240,7 +240,7 @@ def _parse_cursor(cursor: str) -> tuple[int, Place, str]:
     generation, at, position = _CURSOR.unpack(raw[: _CURSOR.size])
     name = raw[_CURSOR.size :]
     if not name.isascii() or at > generation:
-        raise BadInput(f"{cursor[:60]!r} is not a cursor of this feed", "after")
+        raise cursors.wrong()
     return generation, Place(at, position), name.decode()
 
 
