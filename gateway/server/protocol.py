@@ -39,6 +39,9 @@ LINGER_BYTES = 1 << 17
 DRAIN_SECONDS = 0.5
 """Seconds for which an idle connection of a stopping gateway waits for one more request. If the
 connection were closed at once, a request that is already under way would be lost."""
+LAST_SECONDS = 1.0
+"""Seconds in which the rest of a request must come while the gateway stops. Otherwise one stranger
+with half a request would hold up each stop."""
 _FRAMING = 8
 """Bytes of chunked framing that are allowed for each byte of a body."""
 SMALL_CHUNKS, SMALL_BYTES = 1_000, 64
@@ -141,15 +144,21 @@ class Protocol(HttpToolsProtocol):
 
     def shutdown(self) -> None:
         """Answer the running request; without one, wait for one more request, which may be under
-        way."""
+        way. The rest of a request must come soon."""
         self._last = True
         if self.cycle is not None and not self.cycle.response_complete:
             self.cycle.keep_alive = False
-            return
-        self._deadline = self.loop.time() + DRAIN_SECONDS
+            if self._reads != BODY:
+                return
+        seconds = LAST_SECONDS if self._reads in (HEAD, BODY) else DRAIN_SECONDS
+        self._deadline = self.loop.time() + seconds
         if self._timer is not None:
             self._timer.cancel()
-        self._look_in(DRAIN_SECONDS)
+        self._look_in(seconds)
+
+    def _after(self, seconds: float) -> float:
+        """The time at which an expected part of a request is late."""
+        return self.loop.time() + (min(seconds, LAST_SECONDS) if self._last else seconds)
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
@@ -231,7 +240,7 @@ class Protocol(HttpToolsProtocol):
 
     def _head_came_in_part(self) -> None:
         if self._deadline is None:
-            self._deadline = self.loop.time() + self._bounds.header_seconds
+            self._deadline = self._after(self._bounds.header_seconds)
             self._came = 0  # the received bytes may also contain earlier requests
             return
         self._came += self._chunk
@@ -241,7 +250,7 @@ class Protocol(HttpToolsProtocol):
     def _body_came_in_part(self) -> None:
         bounds = self._bounds
         if self._deadline is None:
-            self._deadline = self.loop.time() + bounds.body_seconds
+            self._deadline = self._after(bounds.body_seconds)
             self._came = self._taken = 0
             if self._length > bounds.body_bytes:
                 self._end(Refusal(413, f"the body is larger than {bounds.body_bytes} bytes"))
@@ -427,7 +436,7 @@ class Protocol(HttpToolsProtocol):
                 return
         self._answering, self._body = None, []
         self._send_refusal(why)
-        self._deadline = self.loop.time() + LINGER_SECONDS
+        self._deadline = self.loop.time() + (DRAIN_SECONDS if self._last else LINGER_SECONDS)
         if self.transport.can_write_eof():
             self.flow.resume_reading()
             self.transport.write_eof()
@@ -510,5 +519,7 @@ class Protocol(HttpToolsProtocol):
             self._deadline = None
         elif self.flow.read_paused:  # the gateway itself doesn't read at present
             self._deadline = now + self._bounds.shortest
+        elif self._last:
+            self._end(Refusal(503, "the gateway stops before the whole request has come"))
         else:
             self._end(Refusal(408, "the request has not come in time"))

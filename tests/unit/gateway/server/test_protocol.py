@@ -14,7 +14,7 @@ from uvicorn.protocols.http.flow_control import FlowControl
 
 from gateway.execution.encode import PART
 from gateway.server.process import Server
-from gateway.server.protocol import DRAIN_SECONDS, Protocol
+from gateway.server.protocol import DRAIN_SECONDS, LAST_SECONDS, Protocol
 from tests.unit.gateway.server.apps import (
     BIG,
     BODY,
@@ -268,6 +268,45 @@ async def test_a_stop_closes_a_connection_that_asks_nothing_more() -> None:
         clock.move(0.2)
         assert transport.closed
     assert DRAIN_SECONDS <= 0.5  # an idle gateway has to end within a second
+
+
+@in_each_loop
+async def test_a_stop_does_not_wait_for_the_rest_of_a_request() -> None:
+    whole = request("/whole", body="x" * 100)
+    for sent in (20, len(whole) - 50, len(whole) - 1):
+        for before in (whole[:sent], b""):  # before the stop, or after it
+            app = App()
+            async with connected(app) as (protocol, transport, clock):
+                if before:
+                    protocol.data_received(before)
+                protocol.shutdown()
+                if not before:
+                    protocol.data_received(whole[:sent])
+                clock.move(LAST_SECONDS - 0.1)
+                assert not transport.closed
+                assert transport.written == []
+                clock.move(0.2)
+                assert b"".join(transport.written).startswith(b"HTTP/1.1 503 "), sent
+                await asyncio.gather(*protocol.tasks)
+                clock.move(DRAIN_SECONDS + 0.1)
+                assert transport.closed
+                assert app.bodies == []
+    assert LAST_SECONDS + DRAIN_SECONDS < 5  # uvicorn cancels later, and logs an exception
+
+
+@in_each_loop
+async def test_a_request_that_is_complete_soon_after_a_stop_is_answered() -> None:
+    for cut in (20, -1):
+        app, whole = App(), request("/whole", body="x" * 100)
+        async with connected(app) as (protocol, transport, clock):
+            protocol.data_received(whole[:cut])
+            protocol.shutdown()
+            clock.move(LAST_SECONDS - 0.1)
+            protocol.data_received(whole[cut:])
+            await until(lambda transport=transport: transport.closed)
+            found = b"".join(transport.written)
+            assert found.startswith(b"HTTP/1.1 200 ")
+            assert b"connection: close" in found
 
 
 @in_each_loop
