@@ -12,6 +12,7 @@ from bench.abuse.attacks import (
     quotas,
     reads,
     requests,
+    strangers,
     texts,
     writes,
 )
@@ -21,6 +22,7 @@ ATTACKS: dict[str, Attack] = {
     attack.name: attack
     for module in (
         *(documents, reads, connections, requests, writes, texts, errors, networks, quotas),
+        strangers,
     )
     for attack in module.ATTACKS
 }
