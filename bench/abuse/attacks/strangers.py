@@ -33,7 +33,7 @@ def _wrapped(facts: Facts, number: int) -> bytes:
 
 def _refused_writes(facts: Facts, number: int) -> bytes:
     fields = _numbered(30, 'createPin(input: {boardId: "1"}) { pin { id } errors { code } }')
-    return post({"query": f"{'#' * 999} mutation {{ {fields} }}"})
+    return post({"query": f"{'#' * 999}\nmutation {{ {fields} }}"})
 
 
 def _half_refused_writes(facts: Facts, number: int) -> bytes:
@@ -116,7 +116,7 @@ def _forged(facts: Facts, number: int) -> bytes:
         "{ edges { cursor } }"
         for n in range(30)
     )
-    return _signed(facts, {"query": "query ($n: Int) { " + fields + " }"})
+    return _signed(facts, {"query": f"{{ {fields} }}"})
 
 
 def _foreign(facts: Facts, number: int) -> bytes:
