@@ -17,7 +17,6 @@ from feed_engine.feeds.counts import COUNTS
 from gateway.cost.rate import Rate
 from gateway.cost.refusals import Refusals
 from gateway.demo.images import images_app
-from gateway.execution import new_executor
 from gateway.execution.executor import Executor
 from gateway.http import console
 from gateway.http.auth import Tokens
@@ -49,6 +48,7 @@ from gateway.server.fairness.pages import InTurn
 from gateway.server.fairness.shares import Shares
 from gateway.server.siblings import Siblings
 from gateway.settings import Settings
+from gateway.site.executors import new_executor
 from gateway.site.runtime import Runtime
 from resolvers.context import Context
 from resolvers.cursors import Cursors

@@ -13,8 +13,9 @@ from datasources.protocols import Job, Stores
 from datasources.topology import ModShards, ShardRange, Topology, dump
 from feed_engine.feeds.settings import epoch_ms
 from feed_engine.outbox.jobs import run_job
-from gateway.execution import Executor, new_executor
+from gateway.execution.executor import Executor
 from gateway.settings import Settings, read_settings
+from gateway.site.executors import new_executor
 from gateway.site.installation import install
 from gateway.site.runtime import Runtime, running
 from resolvers.context import Context

@@ -36,9 +36,10 @@ from bench.rows import Row
 from feed_engine.feeds.settings import Feeds
 from gateway.app import create_app
 from gateway.documents.cache import PreparedOperation
-from gateway.execution import Executor, new_executor
+from gateway.execution.executor import Executor
 from gateway.http.endpoint import GraphQLEndpoint
 from gateway.settings import Settings, read_settings
+from gateway.site.executors import new_executor
 from gateway.site.runtime import Runtime, running
 from schema import schema
 from tests.counting import Counts

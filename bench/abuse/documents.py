@@ -17,8 +17,8 @@ from graphql import GraphQLSchema, Lexer, Source, TokenKind
 
 from bench.rows import Row
 from gateway.documents.cache import Documents, PreparedOperation
-from gateway.execution import limits_of
 from gateway.settings import Settings
+from gateway.site.executors import limits_of
 from schema import schema
 
 TOKENS = 5_000

@@ -23,8 +23,8 @@ from strawberry.extensions import ParserCache, ValidationCache
 
 from bench.execution import feed, shapes
 from bench.execution.data import QUERY, dumped, expected
-from gateway.execution import executor_of
 from gateway.settings import Settings
+from gateway.site.executors import executor_of
 
 BLOCKED_OBJECTS, PLANS = 200_000, 10_000
 

@@ -1,6 +1,7 @@
 """`pinway import` and `export`."""
 
 import asyncio
+import errno
 import os
 import sys
 from contextlib import AbstractContextManager, nullcontext
@@ -192,7 +193,13 @@ def _opened(file: Path) -> AbstractContextManager[BinaryIO]:
     if str(file) == "-":
         return nullcontext(sys.stdout.buffer)
     if file.exists() and not file.is_file():
-        handle = os.open(file, os.O_WRONLY)
+        try:  # a pipe without a reader would block, and no signal would end it
+            handle = os.open(file, os.O_WRONLY | os.O_NONBLOCK)
+        except OSError as error:
+            if error.errno != errno.ENXIO:
+                raise
+            raise ConfigError(f"nobody reads the pipe {file}: start its reader first") from None
+        os.set_blocking(handle, True)
         if not S_ISREG(os.fstat(handle).st_mode):
             return os.fdopen(handle, "wb")
         os.close(handle)  # it was replaced since

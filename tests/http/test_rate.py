@@ -10,11 +10,11 @@ import pytest
 from starlette.types import ASGIApp
 
 from gateway.app import create_app
-from gateway.execution import new_executor
 from gateway.http.auth import Tokens
 from gateway.http.peers import Proxies
 from gateway.server.fairness.clients import Clients
 from gateway.settings import Settings
+from gateway.site.executors import new_executor
 from resolvers.context import Context
 from tests.gateways import Gateway, embedded_gateway
 

@@ -13,11 +13,11 @@ import pytest
 
 from bench.abuse.documents import SHAPES
 from gateway.documents.reader import ERRORS, Read
-from gateway.execution import new_executor
 from gateway.execution.client_errors import MESSAGE
 from gateway.execution.executor import Executor
 from gateway.settings import Settings
 from gateway.site.collector import short_passes
+from gateway.site.executors import new_executor
 
 pytestmark = pytest.mark.anyio
 CONTEXT: Any = SimpleNamespace(fault=None, again=lambda: False, viewer_id=None, asked=None)

@@ -8,8 +8,8 @@ import pytest
 from graphql import OperationDefinitionNode, get_introspection_query
 
 from gateway.documents.cache import PreparedOperation
-from gateway.execution import new_executor
 from gateway.settings import Settings
+from gateway.site.executors import new_executor
 
 ROOT = Path(__file__).parents[2]
 LONGEST = {"first": 100, "count": 100}

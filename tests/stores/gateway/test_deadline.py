@@ -11,8 +11,8 @@ import pytest
 from datasources.protocols import Sides, WideColumnStore
 from feed_engine.speculation import ADAPTIVE, Race
 from feed_engine.speculation.deadline import ends
-from gateway.execution import new_executor
 from gateway.settings import Settings
+from gateway.site.executors import new_executor
 from tests.gateways import embedded_gateway
 from tests.pausing import Pause
 

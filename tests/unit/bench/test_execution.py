@@ -10,8 +10,8 @@ from bench.execution.apps import floor
 from bench.execution.data import VIEWERS, body, expected
 from bench.execution.openloop import percentile
 from bench.rows import Row, table
-from gateway.execution import executor_of
 from gateway.settings import Settings
+from gateway.site.executors import executor_of
 
 pytestmark = pytest.mark.anyio
 

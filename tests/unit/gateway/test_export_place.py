@@ -80,3 +80,19 @@ def test_a_link_that_comes_between_is_replaced_and_not_followed(tmp_path: Path) 
         file.symlink_to(other)
     assert other.read_text() == "mine"
     assert not file.is_symlink()
+
+
+def test_a_pipe_without_a_reader_is_one_clear_line_and_no_hang(tmp_path: Path) -> None:
+    os.mkfifo(pipe := tmp_path / "pipe")
+    with pytest.raises(ConfigError, match="nobody reads the pipe"):
+        _opened(pipe)
+
+
+def test_a_pipe_with_a_reader_gets_the_lines(tmp_path: Path) -> None:
+    os.mkfifo(pipe := tmp_path / "pipe")
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    with _opened(pipe) as lines:
+        assert os.get_blocking(lines.fileno())
+        lines.write(b"line\n")
+    assert os.read(reader, 100) == b"line\n"
+    os.close(reader)

@@ -3,10 +3,10 @@
 import pytest
 from prometheus_client import generate_latest
 
-from gateway.execution import new_executor
 from gateway.observe.metrics import ConnectionCollector, ExecutorCollector, new_registry
 from gateway.server.process import Server
 from gateway.settings import Settings
+from gateway.site.executors import new_executor
 from tests.unit.gateway.server.apps import App, Clock
 from tests.unit.gateway.server.test_bounds import connect
 

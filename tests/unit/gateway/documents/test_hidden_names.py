@@ -10,8 +10,8 @@ import pytest
 from graphql import GraphQLEnumType, GraphQLInputObjectType
 
 from gateway.documents.hidden_names import Hiding, Sent
-from gateway.execution import new_executor
 from gateway.settings import Settings
+from gateway.site.executors import new_executor
 from schema import schema
 
 pytestmark = pytest.mark.anyio

@@ -7,8 +7,8 @@ import pytest
 from graphql import get_introspection_query, parse
 
 from gateway.documents.limits import MOST, RESPONSE_NAME, measured
-from gateway.execution import limits_of
 from gateway.settings import Settings
+from gateway.site.executors import limits_of
 from tests.unit.test_architecture import ROOT
 
 LIMITS = limits_of(Settings())

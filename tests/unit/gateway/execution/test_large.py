@@ -18,11 +18,12 @@ from graphql import (
     GraphQLString,
 )
 
-from gateway.execution import encode, executor_of
+from gateway.execution import encode
 from gateway.execution.run import waiting
 from gateway.execution.run.base_completer import SLICE
 from gateway.execution.run.composites import CompositeCompleter
 from gateway.settings import Settings
+from gateway.site.executors import executor_of
 from resolvers.bulk import bulk
 from schema.fields import field as field_of
 from tests.turns import other_task

@@ -12,7 +12,6 @@ import strawberry
 from graphql import GraphQLError, GraphQLSchema, parse
 
 from datasources.errors import BadInput, StoreUnavailable
-from gateway.execution import executor_of
 from gateway.execution.client_errors import MESSAGE, shown
 from gateway.execution.compile.engine import Engine, Outcome
 from gateway.execution.run import errors as run_errors
@@ -21,6 +20,7 @@ from gateway.execution.run.base_completer import SLICE
 from gateway.execution.run.errors import MOST_ERRORS
 from gateway.execution.tasks.deadlines import Deadlines
 from gateway.settings import Settings
+from gateway.site.executors import executor_of
 from resolvers.bulk import bulk
 from schema.fields import field as field_of
 from tests.turns import other_task
