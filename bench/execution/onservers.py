@@ -128,7 +128,7 @@ def _addresses(stack: Stack) -> dict[str, Any]:
         "user": settings["mysql_user"],
         "password": settings["mysql_password"],
         "secret": settings["auth_secret"],
-        "url": "http://pinway.test",
+        "url": "http://localhost",
         "memcached": settings["object_cache"].rpartition("/")[2],
         "hbase": at(settings["feeds_primary"]),
         "shards": [

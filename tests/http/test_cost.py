@@ -25,7 +25,7 @@ async def post(
 ) -> httpx.Response:
     app = create_app(Settings(auth_secret="s" * 32, **settings), gateway.runtime)
     transport = httpx.ASGITransport(app)
-    async with httpx.AsyncClient(transport=transport, base_url="http://pinway.test") as client:
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
         return await client.post("/graphql", json=body, headers=headers)
 
 

@@ -32,7 +32,7 @@ async def test_no_mutated_request_is_answered_with_a_fault(tmp_path: Path) -> No
         app = create_app(Settings(auth_secret=SECRET, rate_cost=0), gateway.runtime)
         mutants, statuses = Mutants(schema._schema, ids, tokens), Counter[int]()
         async with httpx.AsyncClient(
-            transport=httpx.ASGITransport(app), base_url="http://pinway.test"
+            transport=httpx.ASGITransport(app), base_url="http://localhost"
         ) as client:
             for _ in range(MUTANTS):
                 mutant = mutants.one()

@@ -99,7 +99,7 @@ def settings_in(directory: Path) -> Settings:
         servers if servers.exists() else None,
         data_dir=directory,
         run_jobs=False,
-        public_url="http://pinway.test",
+        public_url="http://localhost",
         rate_cost=0,  # one viewer sends the whole load
         writes_per_day=0,
         max_running=0,

@@ -83,7 +83,7 @@ async def test_status_tells_what_the_metrics_hold(gateway: Gateway, tmp_path: Pa
         await gateway.data(FOLLOWING, "ann")
     app: Starlette = create_app(read_settings(data_dir=tmp_path), gateway.runtime)
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app)) as client:
-        text = (await client.get("http://pinway.test/metrics")).text
+        text = (await client.get("http://localhost/metrics")).text
     assert 'pinway_feed_calls_total{store="feeds"} 3.0' in text
     told = lines(text)
     assert "feeds: 3 calls, 0 failed; answered by the primary 3, by the standby 0" in told
@@ -104,7 +104,7 @@ async def test_status_tells_of_all_workers(gateway: Gateway, tmp_path: Path) -> 
         await gateway.data(FOLLOWING, "ann")
     app: Starlette = create_app(read_settings(data_dir=tmp_path), gateway.runtime)
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app)) as client:
-        text = (await client.get("http://pinway.test/metrics")).text
+        text = (await client.get("http://localhost/metrics")).text
     doubted = text.replace('trust_ratio{store="feeds"} 1.0', 'trust_ratio{store="feeds"} 0.25')
     of_all = await of_workers({1: text.encode(), 2: doubted.encode(), 3: None})
     told = lines(of_all.decode())
