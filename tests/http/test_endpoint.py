@@ -96,8 +96,8 @@ async def endpoint(
 
 @pytest.fixture
 async def doubted(endpoint: Endpoint) -> AsyncIterator[httpx.AsyncClient]:
-    """A gateway of its own for requests with foreign hosts. They look like those of a proxy that
-    hides its clients, so the gateway then takes nobody for this machine."""
+    """A gateway of its own for requests with foreign hosts. Such requests look as if a
+    proxy sent them that hides its clients, so the gateway then takes nobody for this machine."""
     app = create_app(endpoint.settings, endpoint.runtime)
     transport = httpx.ASGITransport(app)
     async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as http:

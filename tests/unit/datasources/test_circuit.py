@@ -17,7 +17,7 @@ KEYS = ["a", "b"]
 
 class Server:
     """A server that is `well`, `hangs` (calls wait for their deadline), or `refuses` connections.
-    It has entries, and counts the calls that reached it and the calls that waited in vain."""
+    It has entries, and counts the calls that reached it and the calls that got no answer."""
 
     def __init__(self, *, refused_is_empty: bool = True) -> None:
         self.does = "well"
