@@ -391,6 +391,69 @@ def test_a_cancelled_request_cancels_what_its_resolvers_below_nulls_await() -> N
     asyncio.run(run())
 
 
+@pytest.mark.parametrize("fields", ["alive", "alive other: alive", "later { alive }"])
+def test_a_cancelled_mutation_cancels_at_once_what_runs_below_a_null_of_an_earlier_field(
+    fields: str,
+) -> None:
+    """The resolver's future is done in the turn in which the request is cancelled: the resolver
+    takes no further step, although the request's task learns of the cancellation later."""
+
+    async def run() -> tuple[list[str], bool]:
+        loop = asyncio.get_running_loop()
+        first, second = loop.create_future(), loop.create_future()
+        events: list[str] = []
+
+        async def waits() -> None:
+            await first
+            events.append("went on")
+
+        async def alive() -> Any:
+            return await second
+
+        sdl = SDL + " type Mutation { nulled: Nulled, alive: Int, later: Box }"
+        plan = plan_of(new_engine, sdl, "mutation { " + NULLED + fields + " }")
+        asking = asyncio.ensure_future(plan.run(root=Root(waits, alive, 0)))
+        await turns(20)
+        first.set_result(None)
+        asking.cancel()
+        await asyncio.wait([asking])
+        return events, asking.cancelled()
+
+    assert asyncio.run(run()) == ([], True)
+
+
+def test_a_cancelled_request_waits_for_the_cleanup_of_tasks_in_dropped_values() -> None:
+    """Such a task is cancelled once, and the request returns when its `finally` has run."""
+
+    async def run() -> list[str]:
+        events: list[str] = []
+        forever = asyncio.get_running_loop().create_future()
+
+        async def task() -> None:
+            try:
+                await asyncio.Event().wait()
+            finally:
+                await turns(5)
+                events.append("cleaned up")
+
+        async def waits() -> Any:
+            await turns(4)
+            return [asyncio.ensure_future(task())]
+
+        async def alive() -> Any:
+            return await forever
+
+        plan = plan_of(new_engine, SDL, "{ " + NULLED + " alive }")
+        asking = asyncio.ensure_future(plan.run(root=Root(waits, alive, 0)))
+        await turns(20)
+        asking.cancel()
+        await asyncio.wait([asking])
+        assert asking.cancelled()
+        return events
+
+    assert asyncio.run(run()) == ["cleaned up"]
+
+
 def test_the_watchdog_sees_a_run_that_hangs() -> None:
     async def run() -> None:
         async def never() -> int:

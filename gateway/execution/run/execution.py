@@ -126,10 +126,12 @@ class Run(Waiting):
         If the step has a single field with an awaitable value, returns the field, the awaitable and
         its positions. The caller awaits it in the request's own task, as graphql-core does: all
         later fields, including the next fields of a mutation, see the context variables that it
-        sets.
+        sets. If resolvers of an earlier step still run, the value is awaited beside them: a
+        cancellation of the request must reach all of them in one turn (`run.waiting._Waiter`).
         """
         field = _only_field(step)
-        if field is None or self.next_field_context is not None:
+        beside = self.next_field_context is not None or self._unwanted or self.dropped
+        if field is None or beside:
             self.queue.append((step, [self.root], None, self.next_field_context))
             return None
         source = cast("Attribute | Call", field.source)

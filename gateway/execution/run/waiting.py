@@ -39,8 +39,9 @@ class Waiting(Starting):
         self._waiter: Future[None] | None = None
         """The future that the request's own task awaits while the run waits for values."""
         self.cancelled = False
-        self._cancelled_tasks: set[ResolverTask] = set()
-        """The tasks that were cancelled with the request, or at its end."""
+        self._cancelled_tasks: set[Any] = set()
+        """The tasks that were cancelled with the request, or at its end: resolvers, and tasks in
+        dropped values. A second cancellation would end their cleanup."""
         self._since = 0.0
         """The time at which this turn of work began."""
 
@@ -69,7 +70,7 @@ class Waiting(Starting):
 
     def _only_batch(self) -> Batch | None:
         """The only batch that the request waits for, if it is not scheduled yet; else None."""
-        if len(self.loads) == 1 and not (self.waiting or self._unwanted):
+        if len(self.loads) == 1 and not (self.waiting or self._unwanted or self.dropped):
             only = self.loads[0]
             if isinstance(only, PendingLoad):
                 batch = only.load.only_missing()
@@ -92,7 +93,7 @@ class Waiting(Starting):
             others += column.left
         for load in loads:
             others -= not isinstance(load, PendingLoad)
-        if self._unwanted or others:  # these may add keys
+        if self._unwanted or self.dropped or others:  # these may add keys
             for load in loads:
                 load.release()
             return []
@@ -156,8 +157,13 @@ class Waiting(Starting):
             if not task.done_:
                 self._cancelled_tasks.add(task)
                 task.cancel()
-        for dropped in self.dropped:
-            dropped.cancel()
+        self._cancel_dropped()
+
+    def _cancel_dropped(self) -> None:
+        for task in self.dropped:
+            if task not in self._cancelled_tasks:
+                self._cancelled_tasks.add(task)
+                task.cancel()
 
     def _wake(self) -> None:
         if self._waiter is not None and not self._waiter.done():
@@ -172,10 +178,24 @@ class Waiting(Starting):
         while self._unwanted:
             await self._wait()
         dropped = [task for task in self.dropped if not awaited_elsewhere(task)]
+        self._cancelled_tasks.update(dropped)
         for future in dropped:
             future.cancel()
         if dropped:
-            await asyncio.wait(dropped)
+            await self._ended(dropped)
+
+    async def _ended(self, tasks: Sequence[Future[Any]]) -> None:
+        """Wait until tasks have ended. A cancellation of the request reaches all others at once."""
+        everything = asyncio.ensure_future(asyncio.wait(tasks))
+        everything.add_done_callback(self._wake_later)
+        try:
+            while not everything.done():
+                await self._wait()
+        finally:
+            everything.cancel()
+
+    def _wake_later(self, _: Any) -> None:
+        self._wake()
 
     async def _abandon(self) -> None:
         """Cancel all pending tasks and loads, and wait until they have ended."""
@@ -189,6 +209,7 @@ class Waiting(Starting):
         self._discard([task for task in tasks if not task.done_])
         for task in self._unwanted - self._cancelled_tasks:
             task.cancel()
+        self._cancel_dropped()
         while self._unwanted:
             self._waiter = self.loop.create_future()
             try:
@@ -198,8 +219,12 @@ class Waiting(Starting):
                     task.cancel()
             finally:
                 self._waiter = None
-        for dropped in self.dropped:
-            dropped.cancel()
+        while running := [task for task in self.dropped if not task.done()]:
+            try:
+                await asyncio.wait(running)
+            except CancelledError:
+                for dropped in running:
+                    dropped.cancel()
 
     def _discard(self, tasks: Sequence[ResolverTask]) -> None:
         """Stop waiting for tasks whose value has no position in the response."""
