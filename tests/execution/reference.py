@@ -43,6 +43,7 @@ from graphql import (
 from graphql.execution import Executor
 from graphql.execution.executor import CollectedErrors
 
+from gateway.execution.model.lines import LOCATIONS
 from tests.execution.behavior import GaveUp
 
 Place = tuple[str | int, ...]
@@ -116,13 +117,17 @@ class ReferenceEngine:
 
 
 def identity(error: GraphQLError) -> Hashable:
-    """Returns the parts of an error that both executors must agree in."""
+    """Returns the parts of an error that both executors must agree in. The engine gives the first
+    ten locations."""
     formatted = error.formatted
     extensions = formatted.get("extensions")
     return (
         error.message,
         tuple(error.path) if error.path is not None else None,
-        tuple((place["line"], place["column"]) for place in formatted.get("locations") or ()),
+        tuple(
+            (place["line"], place["column"])
+            for place in (formatted.get("locations") or ())[:LOCATIONS]
+        ),
         repr(sorted(extensions.items())) if extensions else None,
         type(error.original_error).__name__,
     )
