@@ -423,7 +423,7 @@ def test_a_cancelled_mutation_cancels_at_once_what_runs_below_a_null_of_an_earli
 
 
 def test_a_cancelled_request_waits_for_the_cleanup_of_tasks_in_dropped_values() -> None:
-    """Such a task is cancelled once, and the request returns when its `finally` has run."""
+    """A dropped task is cancelled once, and the request returns when its `finally` has run."""
 
     async def run() -> list[str]:
         events: list[str] = []

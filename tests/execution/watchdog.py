@@ -15,7 +15,7 @@ class Hang(Exception):
 
 
 class _Watchful(selectors.DefaultSelector):
-    """A selector that refuses to wait for ever."""
+    """A selector that refuses to wait without a limit."""
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         # The loop's own pair of sockets, through which threads and signals wake it, is always

@@ -215,7 +215,7 @@ def test_removals_fail_at_once_while_the_server_hangs_but_for_one_a_second() -> 
 
 
 def test_a_removal_that_succeeds_where_probes_time_out_lets_the_others_ask() -> None:
-    """As on a busy machine: a removal of lists has four times as long as a probe."""
+    """A busy machine: a removal of lists has four times as long as a probe."""
 
     async def main() -> None:
         server = Server()
