@@ -45,7 +45,7 @@ class World:
         stores = self.counts.of(gateway.stores)
         runtime = Runtime(stores, Feeds(stores, feeds.pools_race, feeds.feeds_race))
         app: Any = create_app(Settings(auth_secret="s" * 32), runtime)
-        self._answer = app.answering(b"/graphql", {})
+        self._answer = app.answering(b"/graphql", {b"host": b"localhost"})
 
     def ask(self, query: str, address: str) -> Awaitable[Answer]:
         body = orjson.dumps({"query": query})
