@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import pytest
 
@@ -22,6 +22,7 @@ from feed_engine.outbox.jobs import run_job
 from feed_engine.outbox.relay import TELL_EVERY, relay, relay_once
 from feed_engine.writes import board_tasks
 from tests.audit import audit
+from tests.contract.circuits import WithCircuits, until_well
 from tests.embedded import drain, embedded_config, embedded_stores, valkey
 from tests.people import People
 
@@ -45,6 +46,7 @@ async def place(tmp_path: Path) -> AsyncIterator[Place]:
             yield Place(stores, People(stores), server)
             if server.pid is None:
                 await server.start()
+            await until_well(cast(WithCircuits, stores.mapping_cache))
             await drain(stores)
             assert await audit(stores) == []
     finally:

@@ -137,6 +137,9 @@ class Seen:
     async def answers(self, *args: Any) -> Forgotten:
         return Forgotten(0, {})
 
+    async def quotas(self, *args: Any) -> Forgotten:
+        return Forgotten(0, {})
+
     async def visits(self, *args: Any) -> Forgotten:
         self.expired.set()
         return Forgotten(0, {})
