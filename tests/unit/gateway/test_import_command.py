@@ -74,7 +74,7 @@ def test_without_a_terminal_each_stage_is_a_line(tmp_path: Path) -> None:
 
 def test_an_import_of_which_nothing_is_good_fails(tmp_path: Path) -> None:
     file = tmp_path / "world.jsonl"
-    file.write_text("no JSON\n")
+    file.write_text('{"type":"user"}\n')
     done = import_(tmp_path / "data", file)
     assert done.exit_code == 1
     assert f"nothing in {file} could be imported" in done.output
