@@ -22,10 +22,10 @@ const rows = (page, table) =>
   page.locator(`#${table} tr`).evaluateAll((found) =>
     found.map((row) => [...row.children].map((cell) => cell.textContent)),
   );
-// The parts of a card that stick out of it.
+// The parts of a card that stick out of it. Found and measured in one step: the page replaces them.
 const sticking = (page) =>
-  page.locator("section :is(figure, svg, table, p)").evaluateAll((parts) =>
-    parts
+  page.evaluate(() =>
+    [...document.querySelectorAll("section :is(figure, svg, table, p)")]
       .filter((part) => {
         const card = part.closest("section").getBoundingClientRect();
         return part.getBoundingClientRect().right > card.right;
