@@ -168,7 +168,9 @@ def apt_installs(*packages: str) -> bool:
     environment = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
     for command in (["update"], ["install", "-y", "--no-install-recommends", *packages]):
         done = subprocess.run(
-            ["apt-get", "-qq", *command], env=environment, stdout=subprocess.DEVNULL
+            ["apt-get", "-qq", "-o", "DPkg::Lock::Timeout=600", *command],
+            env=environment,
+            stdout=subprocess.DEVNULL,
         )
     return done.returncode == 0
 

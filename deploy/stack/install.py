@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from datasources.replication import programs
+from deploy import debian
 from deploy.stack.errors import StackError
 
 _HBASE = Path(__file__).parent.parent / "hbase"
@@ -78,12 +79,7 @@ def _install(packages: Sequence[str], progress: Progress) -> None:
         if find("sudo") is None or run([*prefix, "true"]).returncode != 0:
             raise StackError(f"missing: {', '.join(packages)}; {by_hand}, then run this again.")
     progress(f"installing Debian packages: {' '.join(packages)}")
-    apt = [*prefix, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-q", "-y"]
-    install = [*apt, "install", "--no-install-recommends", *packages]
-    done = run(install)
-    if done.returncode != 0:  # A fresh image has no lists, an old one has stale ones.
-        run([*apt, "update"])
-        done = run(install)
+    done = debian.install(packages, prefix)
     if done.returncode != 0:
         print(done.stdout[-3000:], file=sys.stderr)
         raise StackError(f"apt-get failed; {by_hand} to see why, then run this again.")

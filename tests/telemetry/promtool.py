@@ -2,8 +2,9 @@
 
 import os
 import shutil
-import subprocess
 from functools import cache
+
+from deploy import debian
 
 
 @cache
@@ -11,9 +12,7 @@ def promtool() -> str:
     """The path of promtool. Installs Debian's package if it is missing and the user is root."""
     found = shutil.which("promtool")
     if found is None and shutil.which("apt-get") and os.geteuid() == 0:
-        environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-        for command in (["update"], ["install", "-y", "--no-install-recommends", "prometheus"]):
-            subprocess.run(["apt-get", "-qq", *command], env=environment, capture_output=True)
+        debian.install(["prometheus"])
         found = shutil.which("promtool")
     if found is None:
         raise RuntimeError("promtool is missing: install it (Debian: apt-get install prometheus)")
