@@ -24,6 +24,7 @@ from tests.contract.circuits import until_modes, until_well
 from tests.faults.memcached_server import memcached, until_it_answers
 from tests.gateways import embedded_gateway
 from tests.serving import free_port
+from tests.stopping import stop_process
 
 pytestmark = pytest.mark.anyio
 ID = 7
@@ -49,7 +50,7 @@ class Site(NamedTuple):
     caches: list[Any]
 
     def stop(self) -> None:
-        os.kill(self.pid, signal.SIGSTOP)
+        stop_process(self.pid)
 
     def go_on(self) -> None:
         os.kill(self.pid, signal.SIGCONT)
@@ -286,7 +287,7 @@ async def test_each_server_of_several_has_a_circuit_of_its_own() -> None:
         leases = [(lease, b"v") for lease in found.values() if isinstance(lease, Lease)]
         await cache.fill(leases)
         assert len(await cache.get(range(40))) == 40
-        os.kill(first, signal.SIGSTOP)
+        stop_process(first)
         try:
             for _ in range(5):
                 assert (await cache.get(range(40))).keys() == set(on_second)
@@ -347,7 +348,7 @@ async def test_a_board_renamed_while_memcached_is_stopped_keeps_its_new_name(
                 return str(data["node"]["name"])
 
             assert [await name() for _ in range(3)] == ["Tea"] * 3
-            os.kill(pid, signal.SIGSTOP)
+            stop_process(pid)
             try:
                 renaming = {"boardId": board, "name": "Green tea", "idempotencyKey": "a" * 20}
                 for _ in range(6):

@@ -24,6 +24,7 @@ from feed_engine.outbox.change import KIND, Change, encode
 from gateway.settings import Settings
 from tests.real.configurations import first_shard, real_settings
 from tests.serving import ROOT, free_port
+from tests.stopping import stop_process
 
 pytestmark = pytest.mark.anyio
 QUERY = {"query": "{ viewer { id } __typename }"}
@@ -268,7 +269,7 @@ def test_a_hang_up_stops_neither_the_supervisor_nor_a_worker(config: Path) -> No
 def test_the_supervisor_stays_until_its_slowest_worker_has_stopped(config: Path) -> None:
     with serving(config, 2) as served:
         slow, quick = served.pids()
-        os.kill(slow, signal.SIGSTOP)
+        stop_process(slow)
         served.process.send_signal(signal.SIGTERM)
         until(lambda: not alive(quick), served)
         with pytest.raises(subprocess.TimeoutExpired):
