@@ -19,13 +19,12 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from deploy.stack import Stack
 from tests.demo import FOLDER
 from tests.lane_process import Lane, Outcome, arguments, environment, forget_temporary_bytecode
-from tests.lanes import LANES, LAST, ON_SERVERS
+from tests.lanes import LANES
 from tests.scale import ALL, SEED
 
-WORKERS = (os.cpu_count() or 1) + 1  # a lane with real servers mostly waits
+WORKERS = 2 * (os.cpu_count() or 1)  # a lane with real servers mostly waits
 SLOWEST = 30
 NEEDED = 6
 """GB of temporary files that the suite writes, with room to spare."""
@@ -93,8 +92,6 @@ class Suite:
                 return None
             output = self._folder / f"{name}.txt"
             variables = {**self._variables, FOLDER: str(self._folder / "demo")}
-            if "clusters" in ON_SERVERS.get(name, ()):
-                variables["PINWAY_TEST_STACK"] = str(self._folder / "stack")
             lane = Lane(name, arguments(name), output, environment(**variables))
             self._running.add(lane)
             return lane
@@ -141,25 +138,20 @@ def main(words: list[str] | None = None) -> int:
     if asked.all:
         say(f"The random tests have the seed {asked.seed} (`python -m tests --all --seed`).")
     with tempfile.TemporaryDirectory(prefix="pinway-tests-") as folder:
-        return run(
-            Suite(Path(folder), **variables), asked.lanes or list(LANES), Path(folder) / "stack"
-        )
+        return run(Suite(Path(folder), **variables), asked.lanes or list(LANES))
 
 
-def run(suite: Suite, lanes: list[str], stack: Path) -> int:
+def run(suite: Suite, lanes: list[str]) -> int:
     """Run lanes, and tell how they ended. Returns the exit status."""
     began, status = time.monotonic(), 0
     try:
-        suite.run(lane for lane in lanes if lane != LAST)
-        suite.run(lane for lane in lanes if lane == LAST)
+        suite.run(lanes)
     except KeyboardInterrupt:
         ignore_interrupts()
         say("stopped: ending what runs")
         suite.stop()
         status = 130
     finally:
-        if (stack / "stack.json").exists():
-            Stack.open(stack).down()
         forget_temporary_bytecode()
     outcomes = list(suite.outcomes.values())
     ended = sum((outcome.ended for outcome in outcomes), Counter[str]())

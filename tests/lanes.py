@@ -13,34 +13,29 @@ from tests.servers import PARTS
 
 TESTS = Path(__file__).parent
 LANES: dict[str, tuple[str, ...]] = {
-    "clusters": (
-        *("contract", "faults", "real"),
-        *("run/test_documented_commands.py", "run/test_workers.py"),
-    ),
+    "clusters": ("contract", "faults", "drills"),
+    "real": ("real", "run/test_documented_commands.py", "run/test_workers.py"),
+    "feeds": ("stores/feed_engine",),
     "outside": ("outside",),
     "replication": ("replication",),
-    "databases": ("contract", "faults"),
-    "faults": ("faults", "importing"),
     "execution": ("execution", "schema", "unit/gateway/execution"),
-    "feeds": ("stores/feed_engine",),
+    "faults": ("faults", "importing"),
+    "units": ("",),
     "stores": ("contract", "stores"),
     "http": ("http", "telemetry"),
-    "run": ("run",),
-    "security": ("security",),
+    "databases": ("contract", "faults"),
     "packaging": ("packaging", "stack"),
-    "units": ("",),
-    "alone": ("drills",),
+    "security": ("security",),
+    "run": ("run",),
 }
 """Each lane, and the folders and files of its tests, relative to `tests`. A
 file belongs to the lane that names it most exactly."""
-LAST = "alone"
-"""The lane of the tests marked `alone`. It begins when all other lanes have ended."""
 ON_SERVERS = {
     "databases": frozenset({"databases"}),
     "clusters": frozenset(PARTS),
-    LAST: frozenset(PARTS),
+    "real": frozenset(PARTS),
 }
-"""The parts of the real servers that a lane's tests may start."""
+"""The parts of the real servers that a lane's tests may start. Each lane starts its own."""
 _BACKENDS = {
     "mysql": "databases",
     "zookeeper": "databases",
@@ -78,12 +73,12 @@ def parts_of(item: pytest.Item) -> set[str]:
 
 
 def _lane(item: pytest.Item) -> str:
-    if item.get_closest_marker("alone"):
-        return LAST
     parts = parts_of(item)
-    if parts:
-        return "databases" if parts == {"databases"} else "clusters"
-    return _home(item.path)
+    if not parts:
+        return _home(item.path)
+    if parts == {"databases"}:
+        return "databases"
+    return max(("clusters", "real"), key=lambda lane: _named(item.path, lane))
 
 
 def _home(path: Path) -> str:

@@ -16,7 +16,7 @@ from bench.drills.site import Site, open_site, settle
 from deploy.stack import Stack
 from tests.telemetry.prometheus import watching
 
-pytestmark = [pytest.mark.anyio, pytest.mark.alone, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.anyio, pytest.mark.timeout(600)]
 RATE, PLAN = 20.0, Plan(begin=4.0, end=17.0, total=20.0)
 TOLD_BY = {
     "killed": {"PinwayFeedSideLeft"},

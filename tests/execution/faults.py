@@ -102,16 +102,16 @@ FAULTS = (
         "if False:",
     ),
     Fault(
-        "an integer may have any size",
-        "run/leaves.py",
-        "return bool(min(values) >= LEAST and max(values) <= GREATEST)",
-        "return True",
-    ),
-    Fault(
         "the default of an argument is forgotten when its variable is absent",
         "run/arguments.py",
         "value = variables.get(variable, fixed)",
         "value = variables.get(variable)",
+    ),
+    Fault(
+        "an integer may have any size",
+        "run/leaves.py",
+        "return bool(min(values) >= LEAST and max(values) <= GREATEST)",
+        "return True",
     ),
     Fault(
         "an argument that may not be null may be",

@@ -34,8 +34,11 @@ def without(*arguments: str) -> None:
         f"{UNIT}/test_again.py {UNIT}/test_bulk.py {UNIT}/test_calls.py {UNIT}/test_coroutines.py",
         f"{UNIT}/test_large.py {UNIT}/test_loads.py {UNIT}/test_nulls.py {UNIT}/test_values.py"
         " tests/unit/loaders",
-        "tests/execution/test_concurrency.py tests/execution/test_fairness.py"
-        " tests/execution/test_context_variables.py",
+        "tests/execution/test_context_variables.py",
+        pytest.param(
+            "tests/execution/test_concurrency.py tests/execution/test_fairness.py",
+            marks=pytest.mark.nightly,
+        ),
     ],
 )
 def test_the_executor_tests_pass_without_compiled_code(tests: str) -> None:

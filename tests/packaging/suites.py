@@ -18,7 +18,7 @@ from tests.packaging.pythons import IN_MAVEN, OTHERS, interpreter
 
 FOLDERS = ("unit", "stores", "processes", "execution", "schema")  # without real servers
 TESTS = tuple(f"tests/{folder}" for folder in FOLDERS)
-OPTIONS = ("-q", "-n", "auto", "-m", "not alone", "-p", "no:cacheprovider")
+OPTIONS = ("-q", "-n", "auto", "-p", "no:cacheprovider")
 
 
 def suite(version: str, options: list[str]) -> int:

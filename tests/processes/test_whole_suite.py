@@ -36,7 +36,7 @@ from tests import __main__ as whole
 whole.arguments = lambda lane: ["-c", "/dev/null", f"{sys.argv[1]}/test_{lane}.py"]
 whole.heed_interrupts()
 suite = whole.Suite(Path(sys.argv[1]))
-sys.exit(whole.run(suite, ["waiting", "failing", "alone"], Path(sys.argv[1]) / "stack"))
+sys.exit(whole.run(suite, ["waiting", "failing"]))
 """
 WAITING = """
 import pytest, subprocess, sys
@@ -137,8 +137,8 @@ def test_the_files_that_took_longest_are_told_the_slowest_first() -> None:
     assert len(told) == 30
 
 
-@pytest.mark.parametrize("failing", ["http", "alone", None])
-def test_all_lanes_run_alone_comes_last_and_a_failure_in_any_is_the_exit_status(
+@pytest.mark.parametrize("failing", ["http", "clusters", None])
+def test_all_lanes_run_and_a_failure_in_any_is_the_exit_status(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     tmp_path: Path,
@@ -161,20 +161,18 @@ def test_all_lanes_run_alone_comes_last_and_a_failure_in_any_is_the_exit_status(
     monkeypatch.setattr(whole, "Lane", Done)
     assert whole.main([]) == (1 if failing else 0)
     assert sorted(ran) == sorted(lanes.LANES)
-    assert ran[-1] == lanes.LAST
     told = capsys.readouterr().out.splitlines()
     assert told.count("FAILED a::b: no") == (2 if failing else 0)
     passed = 2 * len(ran) - (1 if failing else 0)
     assert told[-1] == f"{passed} passed, {1 if failing else 0} failed"
 
 
-def item(path: str, *fixtures: str, marks: tuple[str, ...] = (), **params: Any) -> pytest.Item:
+def item(path: str, *fixtures: str, **params: Any) -> pytest.Item:
     """A test that asks for these fixtures, with these parameters."""
     made = SimpleNamespace(
         path=lanes.TESTS / path,
         fixturenames=fixtures,
         callspec=SimpleNamespace(params=params),
-        get_closest_marker=lambda name: name if name in marks else None,
     )
     return cast(pytest.Item, made)
 
@@ -187,9 +185,10 @@ def item(path: str, *fixtures: str, marks: tuple[str, ...] = (), **params: Any) 
         (item("contract/test_switches.py", "databases"), "databases"),
         (item("contract/test_job_queue.py", server="redis"), "clusters"),
         (item("contract/test_seen.py", stores="hbase"), "clusters"),
-        (item("real/test_round_trips.py", "databases", "caches", "clusters"), "clusters"),
+        (item("real/test_round_trips.py", "databases", "caches", "clusters"), "real"),
+        (item("run/test_workers.py", "databases", "caches", "clusters"), "real"),
         (item("run/test_run.py", number=3), "run"),
-        (item("drills/test_drills.py", "clusters", marks=("alone",)), "alone"),
+        (item("drills/test_drills.py", "clusters"), "clusters"),
     ],
 )
 def test_a_test_is_in_the_lane_that_has_its_servers(test: pytest.Item, expected: str) -> None:
@@ -197,9 +196,8 @@ def test_a_test_is_in_the_lane_that_has_its_servers(test: pytest.Item, expected:
 
 
 def test_a_test_that_its_lane_would_not_find_is_refused() -> None:
-    for lost in (item("http/test_cost.py", "clusters"), item("http/a.py", marks=("alone",))):
-        with pytest.raises(pytest.UsageError, match=r"tests/lanes\.py"):
-            lanes.lane_of(lost)
+    with pytest.raises(pytest.UsageError, match=r"tests/lanes\.py"):
+        lanes.lane_of(item("http/test_cost.py", "clusters"))
 
 
 def test_each_file_is_in_one_lane_and_each_name_of_a_lane_exists() -> None:
