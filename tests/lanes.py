@@ -13,7 +13,7 @@ from tests.servers import PARTS
 
 TESTS = Path(__file__).parent
 LANES: dict[str, tuple[str, ...]] = {
-    "clusters": ("contract", "faults", "drills"),
+    "clusters": ("contract", "faults"),
     "real": ("real", "run/test_documented_commands.py", "run/test_workers.py"),
     "feeds": ("stores/feed_engine",),
     "outside": ("outside",),
@@ -27,13 +27,17 @@ LANES: dict[str, tuple[str, ...]] = {
     "packaging": ("packaging", "stack"),
     "security": ("security",),
     "run": ("run",),
+    "alone": ("drills",),
 }
 """Each lane, and the folders and files of its tests, relative to `tests`. A
 file belongs to the lane that names it most exactly."""
+LAST = "alone"
+"""The lane of the tests that judge the whole machine. It begins when all other lanes have ended."""
 ON_SERVERS = {
     "databases": frozenset({"databases"}),
     "clusters": frozenset(PARTS),
     "real": frozenset(PARTS),
+    LAST: frozenset(PARTS),
 }
 """The parts of the real servers that a lane's tests may start. Each lane starts its own."""
 _BACKENDS = {
@@ -78,7 +82,7 @@ def _lane(item: pytest.Item) -> str:
         return _home(item.path)
     if parts == {"databases"}:
         return "databases"
-    return max(("clusters", "real"), key=lambda lane: _named(item.path, lane))
+    return max(("clusters", "real", LAST), key=lambda lane: _named(item.path, lane))
 
 
 def _home(path: Path) -> str:

@@ -137,8 +137,8 @@ def test_the_files_that_took_longest_are_told_the_slowest_first() -> None:
     assert len(told) == 30
 
 
-@pytest.mark.parametrize("failing", ["http", "clusters", None])
-def test_all_lanes_run_and_a_failure_in_any_is_the_exit_status(
+@pytest.mark.parametrize("failing", ["http", "alone", None])
+def test_all_lanes_run_alone_comes_last_and_a_failure_in_any_is_the_exit_status(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     tmp_path: Path,
@@ -161,6 +161,7 @@ def test_all_lanes_run_and_a_failure_in_any_is_the_exit_status(
     monkeypatch.setattr(whole, "Lane", Done)
     assert whole.main([]) == (1 if failing else 0)
     assert sorted(ran) == sorted(lanes.LANES)
+    assert ran[-1] == lanes.LAST
     told = capsys.readouterr().out.splitlines()
     assert told.count("FAILED a::b: no") == (2 if failing else 0)
     passed = 2 * len(ran) - (1 if failing else 0)
@@ -188,7 +189,7 @@ def item(path: str, *fixtures: str, **params: Any) -> pytest.Item:
         (item("real/test_round_trips.py", "databases", "caches", "clusters"), "real"),
         (item("run/test_workers.py", "databases", "caches", "clusters"), "real"),
         (item("run/test_run.py", number=3), "run"),
-        (item("drills/test_drills.py", "clusters"), "clusters"),
+        (item("drills/test_drills.py", "clusters"), "alone"),
     ],
 )
 def test_a_test_is_in_the_lane_that_has_its_servers(test: pytest.Item, expected: str) -> None:

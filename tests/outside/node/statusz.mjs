@@ -104,6 +104,7 @@ report(async () => {
   seen.violationsThen = await violations(page);
   seen.faults = await page.locator("#faults li").allTextContents();
   seen.readyThen = await page.locator("#ready").textContent();
+  await page.unrouteAll({ behavior: "wait" });
   await browser.close();
   return seen;
 });
