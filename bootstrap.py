@@ -227,7 +227,17 @@ def uv_environment() -> dict:
     for name, own in PIP_SETTINGS.items():
         if name in environment:
             environment.setdefault(own, environment[name])
+    cache = output_of(command_of("uv"), "cache", "dir")
+    if cache and on_another_device(cache.strip()):
+        environment.setdefault("UV_LINK_MODE", "copy")  # otherwise uv warns that it must copy
     return environment
+
+
+def on_another_device(folder: str) -> bool:
+    """Whether no file of a folder, which may not exist yet, can be linked into .venv."""
+    while not os.path.exists(folder):
+        folder = os.path.dirname(folder)
+    return os.stat(folder).st_dev != os.stat(ROOT).st_dev
 
 
 def bytecode_option() -> list:

@@ -13,8 +13,11 @@ from tests.servers import PARTS
 
 TESTS = Path(__file__).parent
 LANES: dict[str, tuple[str, ...]] = {
-    "clusters": ("contract", "faults"),
-    "real": ("real", "run/test_documented_commands.py", "run/test_workers.py"),
+    "real": ("real",),
+    "clusters": (
+        *("contract", "faults"),
+        *("run/test_documented_commands.py", "run/test_workers.py"),
+    ),
     "feeds": ("stores/feed_engine",),
     "outside": ("outside",),
     "replication": ("replication",),

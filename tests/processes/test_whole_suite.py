@@ -187,7 +187,7 @@ def item(path: str, *fixtures: str, **params: Any) -> pytest.Item:
         (item("contract/test_job_queue.py", server="redis"), "clusters"),
         (item("contract/test_seen.py", stores="hbase"), "clusters"),
         (item("real/test_round_trips.py", "databases", "caches", "clusters"), "real"),
-        (item("run/test_workers.py", "databases", "caches", "clusters"), "real"),
+        (item("run/test_workers.py", "databases", "caches", "clusters"), "clusters"),
         (item("run/test_run.py", number=3), "run"),
         (item("drills/test_drills.py", "clusters"), "alone"),
     ],
