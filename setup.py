@@ -2,6 +2,10 @@
 
 The environment variable PINWAY_COMPILED=0 skips them. Each `.pyx` is compiled, and each `.py` with
 a `.pxd` beside it, which declares its C types.
+
+A wheel has the packages below `pinway`, so that they don't collide with other projects' packages
+(PyPI has a popular one named `schema`). Modules keep their names: the package `pinway` has the
+commands, which put its folder on the path.
 """
 
 import os
@@ -9,9 +13,16 @@ import sys
 from hashlib import sha256
 from pathlib import Path
 
-from setuptools import Extension, setup
+from setuptools import Extension, find_packages, setup
 from setuptools.command.build_ext import build_ext
 
+HOME = "pinway"
+PACKAGES = ("gateway", "schema", "resolvers", "loaders", "datasources", "feed_engine", "deploy")
+DATA = {
+    "gateway": ["static/**", "demo/files/**", "demo/stores.tar.xz"],
+    "schema": ["schema.graphql"],
+    "deploy": ["hbase/*.xml", "hbase/*.options", "hbase/*.properties"],
+}
 DIGEST = Path("loaders/compiled.digest")
 FLAGS = ["-O3", "-g0", "-fno-plt", "-Werror=incompatible-pointer-types"]
 # GCC 12 reports a false -Warray-bounds in Cython's conversion of integers.
@@ -65,6 +76,11 @@ def digest():
 class AllOrNone(build_ext):
     """Installs all compiled modules or none. They use each other, so they need each other."""
 
+    def finalize_options(self):
+        super().finalize_options()
+        if not self.inplace:
+            self.build_lib = os.path.join(self.build_lib, HOME)
+
     def copy_extensions_to_source(self):
         """Put the compiled modules beside their sources. A process that starts meanwhile finds
         another digest than that of the sources, and uses the sources."""
@@ -83,7 +99,11 @@ class AllOrNone(build_ext):
                     built.unlink()
 
 
+found = find_packages(include=[name for top in PACKAGES for name in (top, f"{top}.*")])
 setup(
+    packages=[HOME, *(f"{HOME}.{name}" for name in found)],
+    package_dir={HOME: HOME, **{f"{HOME}.{name}": name for name in PACKAGES}},
+    package_data={f"{HOME}.{name}": patterns for name, patterns in DATA.items()},
     ext_modules=extensions(),
     cmdclass={"build_ext": AllOrNone},
     options={"build_ext": {"parallel": True}},

@@ -1,4 +1,4 @@
-"""The `pinway` command; `python -m gateway` is the same."""
+"""The `pinway` command of a checkout, and what the command of a wheel calls (pinway/)."""
 
 import os
 import sys

@@ -58,7 +58,7 @@ class Serving:
 
 
 def command(data: Path, *arguments: str, python: str = sys.executable) -> list[str]:
-    return [python, "-m", "gateway", "run", "--data-dir", str(data), *arguments]
+    return [python, "-m", "pinway", "run", "--data-dir", str(data), *arguments]
 
 
 @contextmanager

@@ -123,7 +123,7 @@ async def _start(number: int, start: _Start) -> Process:
     listeners = [start.listener, *([start.operators] if start.operators else [])]
     descriptors = [listener.fileno() for listener in listeners]
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "gateway.server.worker", str(number), str(start.folder)),
+        *(sys.executable, "-m", "pinway.worker", str(number), str(start.folder)),
         *map(str, descriptors),
         stdin=PIPE,
         stdout=PIPE,

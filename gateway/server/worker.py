@@ -1,4 +1,4 @@
-"""Runs one of several workers: `python -m gateway.server.worker NUMBER FOLDER DESCRIPTOR...` (see
+"""Runs one of several workers: `python -m pinway.worker NUMBER FOLDER DESCRIPTOR...` (see
 supervisor.py).
 
 NUMBER counts from 1. Workers find each other in FOLDER (siblings.py). The DESCRIPTORs are the
@@ -12,6 +12,7 @@ import socket
 import sys
 import threading
 from pathlib import Path
+from typing import NoReturn
 
 from datasources.errors import PinwayError
 from gateway.__main__ import leave
@@ -23,7 +24,14 @@ from gateway.server.supervisor import READY
 from gateway.settings import Settings
 
 
-def main(number: int, folder: Path, descriptor: int, operators: int | None = None) -> None:
+def run(arguments: list[str]) -> NoReturn:
+    """Serve with a command's arguments until the supervisor stops, and end the process."""
+    number, folder, *descriptors = arguments
+    _serve(int(number), Path(folder), *map(int, descriptors))
+    leave(0)
+
+
+def _serve(number: int, folder: Path, descriptor: int, operators: int | None = None) -> None:
     with open(0, "rb", buffering=0, closefd=False) as given:
         settings = Settings.model_validate_json(given.readline())
     name = f"worker {number}"
@@ -53,8 +61,3 @@ def _ready() -> None:
 def _stop_with_the_supervisor() -> None:
     os.read(0, 1)  # returns when the supervisor ends, in whatever way
     os.kill(os.getpid(), signal.SIGTERM)
-
-
-if __name__ == "__main__":
-    main(int(sys.argv[1]), Path(sys.argv[2]), *map(int, sys.argv[3:]))
-    leave(0)

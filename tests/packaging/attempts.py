@@ -6,10 +6,33 @@ from tests.packaging.builds import run
 from tests.serving import serving
 
 HOME = "{ viewer { username } homeFeed(first: 3) { edges { node { image { url } } } } }"
-WHICH = (
+FIRST = "from pinway.path import put_first; put_first(); "
+WHICH = FIRST + (
     "import gateway.server.protocol, sys; print(*sorted(name for name, module in "
     "sys.modules.items() if str(getattr(module, '__file__', '')).endswith('.so') "
     "and name.startswith(('gateway.', 'loaders.'))))"
+)
+WORKERS = (
+    FIRST
+    + """
+import asyncio, socket, sys
+from pathlib import Path
+from gateway.server.supervisor import supervise
+from gateway.settings import Settings
+
+async def ask_a_worker():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        async with asyncio.TaskGroup() as group:
+            settings = Settings(data_dir=Path(sys.argv[1]))
+            workers = group.create_task(supervise(settings, listener))
+            reader, writer = await asyncio.open_connection(*listener.getsockname())
+            writer.write(b"GET /healthz HTTP/1.1\\r\\nHost: localhost\\r\\n\\r\\n")
+            print((await reader.readline()).decode())
+            writer.close()
+            workers.cancel()
+
+asyncio.run(ask_a_worker())
+"""
 )
 
 
@@ -26,3 +49,9 @@ def attempt(python: Path | str, folder: Path, *, compiled: bool) -> None:
         assert len(answer["data"]["homeFeed"]["edges"]) == 3, answer
         assert served.stop() == 0
     assert not list(empty.iterdir())
+
+
+def attempt_workers(python: Path | str, folder: Path) -> None:
+    """Start a worker process, ask it for its health, and stop it. Raises AssertionError."""
+    told = run(str(python), "-c", WORKERS, str(folder / "workers"), cwd=folder)
+    assert told.startswith("HTTP/1.1 200"), told

@@ -61,7 +61,7 @@ def _take_modules(unpacked: Path) -> None:
     tag = f"{sysconfig.get_platform()}-{sys.implementation.cache_tag}"
     for top in ("gateway", "loaders"):
         for built in (ROOT / top).rglob(f"*.{sys.implementation.cache_tag}-*.so"):
-            copy = unpacked / "build" / f"lib.{tag}" / built.relative_to(ROOT)
+            copy = unpacked / "build" / f"lib.{tag}" / "pinway" / built.relative_to(ROOT)
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(built, copy)
 
@@ -109,7 +109,7 @@ def locked_environment(folder: Path, python: str) -> Path:
     building Pinway need, from the registry (or from uv's cache)."""
     run(python, "-m", "venv", "--without-pip", str(folder))
     own = folder / "bin" / "python"
-    _uv("install", own, "--require-hashes", "-r", str(ROOT / "requirements" / "run.lock"))
+    install_hashed(ROOT / "requirements" / "run.lock", own)
     return own
 
 
@@ -118,6 +118,11 @@ def install(made: Path, python: Path) -> None:
     missing or has another version than the wheel asks for."""
     _uv("install", python, "--no-deps", "--reinstall", str(made))
     _uv("check", python)
+
+
+def install_hashed(requirements: Path, python: Path) -> None:
+    """Install packages that a file names with their hashes, from the registry."""
+    _uv("install", python, "--no-deps", "--require-hashes", "-r", str(requirements))
 
 
 def _uv(command: str, python: Path, *arguments: str) -> None:

@@ -7,8 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.packaging.attempts import attempt
-from tests.packaging.builds import ROOT, environment
+from tests.packaging.attempts import attempt, attempt_workers
+from tests.packaging.builds import ROOT, environment, install_hashed, run
+
+FOREIGN = Path(__file__).with_name("foreign.txt")
+FIND = "from importlib.util import find_spec as find; print(find('gateway'), find('loaders'))"
+USE_FOREIGN = "import schema; print(schema.Schema({'answer': int}).validate({'answer': 42}))"
 
 
 def test_the_source_distribution_holds_what_a_build_reads(source: Path) -> None:
@@ -40,9 +44,24 @@ def test_a_wheel_holds_what_runs_and_nothing_else(
     assert ("py3-none-any" in made.name) is (kind == "plain")
     with zipfile.ZipFile(made) as archive:
         held = archive.namelist()
-    assert not [name for name in held if re.match(r"(tests|bench|build)/", name)]
-    for folder in ("gateway/static", "deploy/hbase"):
-        assert files(folder) <= set(held)
+    tops = {name.partition("/")[0] for name in held}
+    assert tops == {"pinway", f"{made.name.partition('-py3-')[0].partition('-cp')[0]}.dist-info"}
+    assert not [name for name in held if re.match(r"pinway/(tests|bench|build|pinway)/", name)]
+    for folder in ("gateway/static", "gateway/demo/files", "schema", "deploy/hbase"):
+        assert {f"pinway/{name}" for name in files(folder)} <= set(held)
+
+
+def test_a_wheel_runs_beside_another_package_of_the_name_schema(
+    compiled: Path, tmp_path: Path
+) -> None:
+    python = environment(tmp_path / "environment", compiled)
+    install_hashed(FOREIGN, python)
+    found = run(str(python), "-I", "-c", FIND)
+    assert found == "None None\n"  # Pinway's packages are there for its commands alone
+    attempt(python, tmp_path, compiled=True)
+    attempt_workers(python, tmp_path)
+    assert run(str(python.with_name("pinway")), "--help").startswith("Usage: pinway")
+    assert run(str(python), "-I", "-c", USE_FOREIGN) == "{'answer': 42}\n"
 
 
 def files(folder: str) -> set[str]:

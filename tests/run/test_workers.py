@@ -53,7 +53,7 @@ class Workers:
         return {
             int(pid)
             for pid, state, arguments in rows
-            if "gateway.server.worker" in arguments and not state.startswith("Z")
+            if "pinway.worker" in arguments and not state.startswith("Z")
         }
 
     def answering(self) -> int:

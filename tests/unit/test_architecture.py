@@ -23,6 +23,7 @@ MAY_IMPORT = {
     "feed_engine": {"feed_engine", *NEUTRAL},
     "datasources": {"datasources"},
     "deploy": {"deploy", "datasources"},
+    "pinway": {"pinway", "gateway"},
 }
 FOLDERS = {"gateway", *MAY_IMPORT}
 EXECUTOR = "gateway.execution"

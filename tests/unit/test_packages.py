@@ -17,6 +17,7 @@ OUR_PACKAGES = {
     "datasources",
     "feed_engine",
     "deploy",
+    "pinway",
     "bench",
     "tests",
 }
@@ -89,9 +90,13 @@ def test_what_the_code_imports_is_locked_and_running_needs_no_more_than_its_own_
 
 def test_every_folder_with_code_is_a_package_that_the_project_installs() -> None:
     folders = {path.parent.name for path in ROOT.glob("*/__init__.py")}
-    found = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
-    installed = {pattern.rstrip("*") for pattern in found["packages"]["find"]["include"]}
-    assert folders - {"tests", "bench"} == installed
+    setup = ast.parse((ROOT / "setup.py").read_text())
+    [installed] = [
+        ast.literal_eval(node.value)
+        for node in setup.body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "PACKAGES"
+    ]
+    assert folders - {"pinway", "tests", "bench"} == set(installed)
 
 
 def test_the_npm_lock_files_hold_a_digest_for_each_package_and_no_address_to_fetch_it_from() -> (
