@@ -10,8 +10,8 @@ commands, which put its folder on the path.
 
 import os
 import sys
-from hashlib import sha256
 from pathlib import Path
+from runpy import run_path
 
 from setuptools import Extension, find_packages, setup
 from setuptools.command.build_ext import build_ext
@@ -23,6 +23,7 @@ DATA = {
     "schema": ["schema.graphql"],
     "deploy": ["hbase/*.xml", "hbase/*.options", "hbase/*.properties"],
 }
+SOURCES = run_path("loaders/digest.py")
 DIGEST = Path("loaders/compiled.digest")
 FLAGS = ["-O3", "-g0", "-fno-plt", "-Werror=incompatible-pointer-types"]
 # GCC 12 reports a false -Warray-bounds in Cython's conversion of integers.
@@ -30,7 +31,7 @@ FLAGS += ["-Wno-array-bounds"]
 
 
 def sources():
-    for folder in ("gateway", "loaders"):
+    for folder in SOURCES["PACKAGES"]:
         for path in sorted(Path(folder).rglob("*.p[xy][dx]")):
             source = path.with_suffix(".py")
             if path.suffix == ".pyx":
@@ -62,17 +63,6 @@ def extensions():
     )
 
 
-def digest():
-    """A copy of `loaders.compiled.digest`, which this script can't import."""
-    text = sha256()
-    for folder in ("gateway", "loaders"):
-        for path in sorted(Path(folder).rglob("*.p[xy][dx]")):
-            for source in (path, path.with_suffix(".py")):
-                if source.exists():
-                    text.update(source.read_bytes())
-    return text.hexdigest()
-
-
 class AllOrNone(build_ext):
     """Installs all compiled modules or none. They use each other, so they need each other."""
 
@@ -86,7 +76,7 @@ class AllOrNone(build_ext):
         another digest than that of the sources, and uses the sources."""
         DIGEST.write_text("unfinished")
         super().copy_extensions_to_source()
-        DIGEST.write_text(digest())
+        DIGEST.write_text(SOURCES["digest"](Path()))
 
     def run(self):
         try:

@@ -9,6 +9,7 @@ from enum import Enum
 from typing import NamedTuple
 
 SEQUENCE_STEP = 10**25  # one millisecond; a sequence is 13 digits of epoch ms, then 25 zeros
+MAX_SEQUENCE = 10**38 - 1  # the column holds 38 digits
 
 
 class Mapping(Enum):

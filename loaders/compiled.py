@@ -8,26 +8,15 @@ source; `Sources` makes it import the source.
 import os
 import sys
 from collections.abc import Sequence
-from hashlib import sha256
 from importlib.abc import MetaPathFinder
 from importlib.machinery import EXTENSION_SUFFIXES, ModuleSpec
 from importlib.util import spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 
+from loaders.digest import PACKAGES, digest
+
 ROOT = Path(__file__).resolve().parent.parent
-
-
-def digest(root: Path) -> str:
-    """The digest of all sources that are compiled. setup.py has a copy of this function, because it
-    can't import this module."""
-    text = sha256()
-    for folder in ("gateway", "loaders"):
-        for path in sorted((root / folder).rglob("*.p[xy][dx]")):
-            for source in (path, path.with_suffix(".py")):
-                if source.exists():
-                    text.update(source.read_bytes())
-    return text.hexdigest()
 
 
 def is_stale(root: Path) -> bool:
@@ -50,8 +39,6 @@ if WANTED and is_stale(ROOT):
         " `python3 bootstrap.py install` compiles them",
         file=sys.stderr,
     )
-PACKAGES = ("gateway", "loaders")
-"""The top-level packages with compiled modules."""
 
 
 class Sources(MetaPathFinder):

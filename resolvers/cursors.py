@@ -15,13 +15,13 @@ from hmac import compare_digest
 from typing import NamedTuple
 
 from datasources.errors import BadInput
+from feed_engine.feeds.cursors import FOR_URLS
 
 _TAG_BYTES = 8
 _PLACE_BYTES = 16 + 8 + 4 + 1  # sequence, id, era, kind
 _LENGTH = -(-(_TAG_BYTES + _PLACE_BYTES) * 4 // 3)
 _BLOCK = 64  # bytes of a feed cursor's stream that one hash gives
 _FEED_LENGTH = 400  # characters of a feed's cursor, at most
-_FOR_URLS = bytes.maketrans(b"+/", b"-_")
 
 
 class CursorKind(IntEnum):
@@ -65,7 +65,7 @@ class Cursors:
         mac.update(place.to_bytes(_PLACE_BYTES))
         tag = mac.digest()
         sealed = (place ^ self._stream_of(tag)).to_bytes(_PLACE_BYTES)
-        text = binascii.b2a_base64(tag + sealed, newline=False).translate(_FOR_URLS)
+        text = binascii.b2a_base64(tag + sealed, newline=False).translate(FOR_URLS)
         return text[:_LENGTH].decode("ascii")
 
     def decode(self, kind: int, cursor: str) -> CursorPlace:
@@ -129,7 +129,7 @@ class Cursors:
 
 
 def _to_base64(raw: bytes) -> str:
-    text = binascii.b2a_base64(raw, newline=False).translate(_FOR_URLS)
+    text = binascii.b2a_base64(raw, newline=False).translate(FOR_URLS)
     return text.rstrip(b"=").decode("ascii")
 
 

@@ -15,7 +15,7 @@ from datasources.together import together
 from datasources.topology import Topology
 
 CONNECTIONS = 4  # connections to a server; DDL gains little from more
-_FENCES_A_STATEMENT = 256
+FENCES_A_STATEMENT = 256
 _DEADLINE = 60.0  # seconds for one database
 _TYPES = {
     Type.LOCAL_ID: "BIGINT",
@@ -155,8 +155,8 @@ async def _fences(
     names = sorted({name.decode() for [name] in listed.rows}.intersection(databases))
     found: dict[str, int | None] = dict.fromkeys(names)
     whole: set[str] = set()
-    for at in range(0, len(names), _FENCES_A_STATEMENT):
-        some = names[at : at + _FENCES_A_STATEMENT]
+    for at in range(0, len(names), FENCES_A_STATEMENT):
+        some = names[at : at + FENCES_A_STATEMENT]
         try:
             of_whole = await _fenced(server, some, whole=True)
             whole |= of_whole.keys()

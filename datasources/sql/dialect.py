@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-MAX_SEQUENCE = 10**38 - 1
+from datasources.mappings import MAX_SEQUENCE
 
 
 @dataclass(frozen=True)

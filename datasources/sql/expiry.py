@@ -6,9 +6,8 @@ from typing import Any
 from datasources.errors import StoreError
 from datasources.protocols import Forgotten
 from datasources.sql.engine import Part, Session
+from datasources.sql.outbox import SHARDS_AT_A_TIME
 from datasources.sql.router import Router
-
-SHARDS_AT_A_TIME = 512
 
 _OLD_ANSWERS = "FROM {db}.answers WHERE created < ? ORDER BY created LIMIT ?"
 _OLD_QUOTAS = "FROM {db}.quotas WHERE day < ? ORDER BY day LIMIT ?"

@@ -27,13 +27,12 @@ from datasources.sql.lists import (
     heads_condition,
     heads_of,
 )
-from datasources.sql.router import Router
+from datasources.sql.router import SHARDS_AT_A_TIME, Router
 from datasources.sql.schema import PAGES
 from datasources.together import together
 
 MAX_ID = 2**63 - 1
 ROWS_A_TRANSACTION = 5000
-SHARDS_AT_A_TIME = 16  # more would only wait for the servers' connections
 
 
 class SqlMappings:

@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from datasources.sql.dialect import marks, rows_of_marks
 from datasources.sql.engine import Part, Row, Session
 from datasources.sql.lists import ROWS_A_STATEMENT
-from datasources.sql.router import Router
+from datasources.sql.router import SHARDS_AT_A_TIME, Router
 from datasources.together import together
 
-SHARDS_AT_A_TIME = 16  # more would only wait for the servers' connections
 _COLUMNS = "key_hash, claim_key, id"
 
 

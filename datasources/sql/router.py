@@ -32,6 +32,7 @@ Work = Callable[[Session], Awaitable[T]]
 Lock = tuple[int, int]
 """A row to be locked, in the form of `Session.will_lock`."""
 
+SHARDS_AT_A_TIME = 16  # more would only wait for the servers' connections
 ATTEMPTS = 5
 CROWDED_ATTEMPTS = 4  # each attempt may meet one more contended row
 _FIRST_PAUSE = 0.02  # seconds; the longest pause doubles with each attempt

@@ -13,8 +13,8 @@ from datasources.replication import programs
 from deploy import debian
 from deploy.stack.errors import StackError
 
-_HBASE = Path(__file__).parent.parent / "hbase"
-HBASE_LIB = _HBASE / "lib"
+HBASE = Path(__file__).parent.parent / "hbase"
+HBASE_LIB = HBASE / "lib"
 _MARKER = ".complete"
 
 # Program → Debian package. The -core packages bring the programs and start nothing by themselves.
@@ -48,17 +48,14 @@ def tool(program: str) -> str:
 
 def ensure(progress: Progress) -> None:
     """Install what is missing. Returns at once if nothing is. Raises StackError."""
-    _ensure(PACKAGES if jars_complete() else {**PACKAGES, **_MAVEN}, progress)
+    ensure_programs(PACKAGES if jars_complete() else {**PACKAGES, **_MAVEN}, progress)
     if not jars_complete():
         _fetch_jars(progress)
 
 
-def ensure_backups(progress: Progress) -> None:
-    """Install the programs for backups of MariaDB servers. Raises StackError."""
-    _ensure(programs.PACKAGES, progress)
-
-
-def _ensure(wanted: Mapping[str, str], progress: Progress) -> None:
+def ensure_programs(wanted: Mapping[str, str], progress: Progress) -> None:
+    """Install the programs that are missing. `wanted` has the Debian package of each program.
+    Raises StackError."""
     missing = sorted({package for program, package in wanted.items() if find(program) is None})
     if missing:
         _install(missing, progress)
@@ -101,7 +98,7 @@ def run(
     )
 
 
-def jars_complete(lib: Path = HBASE_LIB, pom: Path = _HBASE / "pom.xml") -> bool:
+def jars_complete(lib: Path = HBASE_LIB, pom: Path = HBASE / "pom.xml") -> bool:
     """Whether `lib` has all jars that the present pom file names."""
     try:
         return (lib / _MARKER).read_text() == hashlib.sha256(pom.read_bytes()).hexdigest()
@@ -110,7 +107,7 @@ def jars_complete(lib: Path = HBASE_LIB, pom: Path = _HBASE / "pom.xml") -> bool
 
 
 def _fetch_jars(progress: Progress) -> None:
-    target = _HBASE / "target"
+    target = HBASE / "target"
     target.mkdir(exist_ok=True)
     with (target / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -119,13 +116,13 @@ def _fetch_jars(progress: Progress) -> None:
         progress("fetching HBase and ZooKeeper with Maven (149 jars, 108 MB)")
         fresh = target / "lib"
         shutil.rmtree(fresh, ignore_errors=True)
-        command = [tool("mvn"), "-q", "-B", "-f", str(_HBASE / "pom.xml")]
+        command = [tool("mvn"), "-q", "-B", "-f", str(HBASE / "pom.xml")]
         command += ["dependency:copy-dependencies", "-DincludeScope=runtime"]
         done = run([*command, f"-DoutputDirectory={fresh}"])
         if done.returncode != 0 or not any(fresh.glob("hbase-server-*.jar")):
             print(done.stdout[-3000:], file=sys.stderr)
             raise StackError("Maven could not fetch the jars; check the network, run this again.")
-        digest = hashlib.sha256((_HBASE / "pom.xml").read_bytes()).hexdigest()
+        digest = hashlib.sha256((HBASE / "pom.xml").read_bytes()).hexdigest()
         (fresh / _MARKER).write_text(digest)
         shutil.rmtree(HBASE_LIB, ignore_errors=True)
         fresh.rename(HBASE_LIB)

@@ -9,7 +9,6 @@ from deploy.stack import install, wire
 from deploy.stack.ports import HOST
 from deploy.stack.service import NotReady, Service
 
-_HBASE = Path(__file__).parent.parent / "hbase"
 _INITIALIZED = b"Master has completed initialization"
 _LOG_HEAD = 1 << 20
 
@@ -34,7 +33,7 @@ class JavaService(Service):
     def command(self) -> list[str]:
         return [
             install.tool("java"),
-            f"@{_HBASE / 'jvm.options'}",
+            f"@{install.HBASE / 'jvm.options'}",
             f"-Xmx{self.heap}",
             f"-Djava.io.tmpdir={self._scratch}",
             *("-cp", f"{self.dir / 'conf'}:{install.HBASE_LIB}/*"),
@@ -42,7 +41,7 @@ class JavaService(Service):
         ]
 
     def config(self) -> dict[Path, str]:
-        return {Path("conf/log4j.properties"): (_HBASE / "log4j.properties").read_text()}
+        return {Path("conf/log4j.properties"): (install.HBASE / "log4j.properties").read_text()}
 
     def prepare(self) -> None:
         # A killed JVM leaves its unpacked native libraries behind.
@@ -90,7 +89,7 @@ class HBase(JavaService):
             "MASTER_PORT": str(self.port),
             "REGION_PORT": str(self.ports["region"]),
         }
-        text = (_HBASE / "hbase-site.xml").read_text()
+        text = (install.HBASE / "hbase-site.xml").read_text()
         for name, value in values.items():
             text = text.replace(f"@{name}@", escape(value))
         return text
@@ -118,7 +117,7 @@ class HBaseThrift(JavaService):
         return [*super().command(), main, *options]
 
     def config(self) -> dict[Path, str]:
-        end, own = "</configuration>", (_HBASE / "thrift.xml").read_text()
+        end, own = "</configuration>", (install.HBASE / "thrift.xml").read_text()
         site = self.cluster.site().replace(end, own + end)
         return {**super().config(), Path("conf/hbase-site.xml"): site}
 

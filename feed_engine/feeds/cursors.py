@@ -15,12 +15,12 @@ class CursorKind(IntEnum):
     POPULAR_1 = 0x31
 
 
-_FOR_URLS = bytes.maketrans(b"+/", b"-_")
+FOR_URLS = bytes.maketrans(b"+/", b"-_")
 
 
 def encode(kind: CursorKind, place: bytes) -> str:
     text = b2a_base64(bytes((kind,)) + place, newline=False)
-    return text.translate(_FOR_URLS).rstrip(b"=").decode()
+    return text.translate(FOR_URLS).rstrip(b"=").decode()
 
 
 def decode(kind: CursorKind, cursor: str, *, least: int, most: int | None = None) -> bytes:

@@ -176,10 +176,6 @@ def inverted_version(version: int) -> bytes:
     return (_ALL_ONES - version).to_bytes(8, "big")
 
 
-def parse_version(column: bytes) -> int:
-    return _ALL_ONES - int.from_bytes(column, "big")
-
-
 def place_column(place: Place) -> bytes:
     return _PLACE.pack(_ALL_ONES - place.generation, place.position)
 

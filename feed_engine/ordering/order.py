@@ -8,9 +8,9 @@ round a midpoint out of its gap.
 from bisect import bisect_left
 from collections.abc import Iterable
 
-from datasources.mappings import SEQUENCE_STEP, Respacing
+from datasources.mappings import MAX_SEQUENCE, SEQUENCE_STEP, Respacing
 
-HIGHEST = 10**38 - 1  # the column holds 38 digits; 0 stays free below every row
+HIGHEST = MAX_SEQUENCE  # 0 stays free below every row
 
 
 def top(now_ms: int, highest: int | None) -> int:

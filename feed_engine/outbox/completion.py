@@ -36,14 +36,9 @@ def change_of(row: OutboxRow) -> Change:
         raise StoreCorrupt(f"outbox row {row.id} of shard {row.shard}: {error}") from error
 
 
-async def complete_row(stores: Stores, row: OutboxRow) -> None:
-    """Do the work of a row except its tasks. Raises StoreError when a part can't be done."""
-    await fulfill(stores, change_of(row))
-
-
 async def fulfill(stores: Stores, change: Change) -> None:
-    """Do claims first, then rows, then caches: a reader that loads after the invalidation gets
-    complete data."""
+    """Do the work of a change except its tasks: claims first, then rows, then caches. A reader that
+    loads after the invalidation gets complete data. Raises StoreError when a part can't be done."""
     stale = list(change.objects)
     for namespace, key, id in change.claims:
         if await stores.shards.mod.claim(namespace, key, id) != id:

@@ -8,12 +8,12 @@ from datasources.errors import StoreError
 from datasources.outages import Outages
 from datasources.protocols import Forgotten, Stores
 from feed_engine.feeds.settings import epoch_ms
+from feed_engine.outbox.relay import ALL
+from feed_engine.times import DAY
 
 log = logging.getLogger(__name__)
 
 BATCH = 100  # rows of a shard in one transaction
-DAY = 24 * 3600 * 1000  # ms
-ALL = "all servers"
 
 
 async def expire(

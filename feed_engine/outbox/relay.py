@@ -71,11 +71,6 @@ async def relay(
         await sleep(wait)
 
 
-async def relay_once(stores: Stores, *, older_than: float) -> int:
-    """Relay the first page of rows. Returns the number of rows."""
-    return (await relay_page(stores, older_than=older_than, behind={})).rows
-
-
 async def relay_page(stores: Stores, *, older_than: float, behind: Places) -> Relayed:
     """Queue a job for each row of the page after a place, if the row has been due for `older_than`
     seconds. Younger rows are most likely being completed by the request that wrote them."""

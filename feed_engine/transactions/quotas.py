@@ -16,8 +16,7 @@ from datasources.errors import Exhausted, QuotaExceeded, StoreError
 from datasources.ids import Kind, kind_of, shard_of
 from datasources.protocols import ShardTx, Stores, Use
 from feed_engine.outbox.completion import keep
-
-DAY = 24 * 3600 * 1000  # ms
+from feed_engine.times import DAY
 
 # The subjects of a viewer's own counts. All other subjects are ids, which are larger.
 WRITES, PINS, BOARDS, COMMENTS, VISITS = 1, 2, 3, 4, 5

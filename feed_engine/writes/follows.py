@@ -2,20 +2,15 @@
 
 from datasources.errors import BadInput, NotFound
 from datasources.ids import InvalidId, Kind, kind_of
-from datasources.mappings import Edge, Mapping
+from datasources.mappings import Edge
 from datasources.protocols import Stores
 from datasources.records import Interest, User
+from feed_engine.feeds.follow_edges import FOLLOWS
 from feed_engine.outbox.change import AnyTask, Followed, Unfollowed
 from feed_engine.transactions import access
 from feed_engine.transactions.commit import Mutation, now_ms
 from feed_engine.transactions.inputs import Target
 from feed_engine.writes.edges import clear_edge, set_edge
-
-FOLLOWS = {
-    Kind.USER: Mapping.USER_FOLLOWS_USERS,
-    Kind.BOARD: Mapping.USER_FOLLOWS_BOARDS,
-    Kind.INTEREST: Mapping.USER_FOLLOWS_INTERESTS,
-}
 
 
 async def follow(

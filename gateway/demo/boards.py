@@ -3,6 +3,7 @@
 import random
 from typing import NamedTuple
 
+from feed_engine.times import HOUR
 from gateway.demo.icons import Brand
 from gateway.demo.people import CURATORS, PEOPLE
 from gateway.demo.pictures import Picture, of_brand
@@ -22,7 +23,6 @@ _FAN_BOARDS = (
     "Reference",
 )
 _VIEWER = PEOPLE - 1
-_HOUR = 3_600_000
 _BRANDS = "/images/brands/"
 
 
@@ -143,7 +143,7 @@ def _collection(
             key=f"{key}-{pin.picture.slug}",
             picture=pin.picture,
             interests=pin.interests,
-            created=pin.created + _HOUR + rng.randrange(max(closed - pin.created, 1)),
+            created=pin.created + HOUR + rng.randrange(max(closed - pin.created, 1)),
             source=pin.key,
             secret=secret,
         )

@@ -77,11 +77,6 @@ images_app = Router(
 )
 
 
-def brand_url(slug: str) -> str:
-    """The path of a brand's card on the gateway."""
-    return f"/images/brands/{slug}.svg"
-
-
 def avatar_url(username: str) -> str:
     return f"/images/avatars/{username}.svg"
 

@@ -20,9 +20,10 @@ from graphql import (
     SelectionSetNode,
 )
 
+from gateway.cost.introspection import ROOTS
+
 MOST = 10**15
 """The maximum of a count. Nested spreads multiply counts, which would become huge numbers."""
-INTROSPECTION = ("__schema", "__type")
 RESPONSE_NAME = 255
 """The maximum length of a response name (an alias, or a field's name), in characters. The response
 repeats it in each object, and in the path of each error."""
@@ -201,7 +202,7 @@ def _counted(selection_set: SelectionSetNode) -> _Counts:
                     counts.roots += 1
                 if name.startswith("__"):
                     below = None
-                    if name in INTROSPECTION and counts.introspection is None:
+                    if name in ROOTS and counts.introspection is None:
                         counts.introspection = node
                 elif depth is not None:
                     below = depth + 1

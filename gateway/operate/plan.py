@@ -24,25 +24,7 @@ CELLS_A_SERVER = 14_260
 PIN_BYTES = 1_062
 """Bytes of a pin on its shards, in SQLite: the object, its mapping rows and their indexes."""
 
-
-class Source(NamedTuple):
-    """The benchmark figure of a constant: a file of bench/results, and a measure in it."""
-
-    file: str
-    measure: str
-
-
-SOURCES = {
-    "PAGES_A_CORE": Source("execution.json", "home feed, 50 pins: ours, bulk"),
-    "COMMITS_A_SERVER": Source(
-        "order.json", "MariaDB: reorders/s of 32 clients on one board of 10,000"
-    ),
-    "DELIVERIES_A_WORKER": Source("following.json", "embedded: deliveries, 20,000 followers"),
-    "CELLS_A_SERVER": Source("plan.json", "HBase: cells/s of 4 clients, batches of 1,000"),
-    "PIN_BYTES": Source("plan.json", "SQLite: bytes a pin"),
-}
-"""The measured constants. The constants below are calculated or assumed, as they say."""
-
+# bench/results has each constant above. The constants below are calculated or assumed.
 SERVER_FACTOR = 2
 """Assumed: the pages of a MySQL server that are partly full, and its binary log."""
 CELL_BYTES = 61

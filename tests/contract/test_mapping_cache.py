@@ -13,7 +13,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from datasources.errors import StoreCorrupt, StoreError, StoreTimeout, StoreUnavailable
-from datasources.mappings import Edge, ListHead, ListKey, Mapping, PageRequest, Position
+from datasources.mappings import (
+    MAX_SEQUENCE,
+    Edge,
+    ListHead,
+    ListKey,
+    Mapping,
+    PageRequest,
+    Position,
+)
 from datasources.protocols import Lease, MappingCache, Window
 from datasources.redis import RedisMappingCache
 from datasources.redis.cache import TIME_TO_LIVE_MS
@@ -29,7 +37,6 @@ MODEL = settings(
 )
 PATIENT = 60.0  # seconds: the tests' machine may be busy
 DATABASE = 11
-HIGHEST = 10**38 - 1
 
 
 class Kit(NamedTuple):
@@ -99,7 +106,7 @@ async def test_a_complete_window_answers_every_page_and_the_end(kit: Kit) -> Non
             PageRequest(key, 2, Position(20, 21)),
             PageRequest(key, 2, Position(10, 11)),
             PageRequest(key, 2, Position(25, 1)),
-            PageRequest(key, 2, Position(HIGHEST, 1)),
+            PageRequest(key, 2, Position(MAX_SEQUENCE, 1)),
         ]
     ) == [
         rows(key, 30, 20),
@@ -154,8 +161,8 @@ async def test_rows_of_one_sequence_are_ordered_by_their_target(kit: Kit) -> Non
 
 async def test_versions_are_not_kept(kit: Kit) -> None:
     (key,) = fresh()
-    await fill(kit, key, [Edge(key.from_id, 3, HIGHEST, 42)], complete=True)
-    assert await kit.here.pages(first(key)) == [[Edge(key.from_id, 3, HIGHEST, 0)]]
+    await fill(kit, key, [Edge(key.from_id, 3, MAX_SEQUENCE, 42)], complete=True)
+    assert await kit.here.pages(first(key)) == [[Edge(key.from_id, 3, MAX_SEQUENCE, 0)]]
 
 
 async def test_only_one_reader_of_a_missing_list_gets_the_lease(kit: Kit) -> None:
@@ -244,7 +251,8 @@ async def test_calls_about_nothing_do_nothing(kit: Kit) -> None:
 
 
 ROWS = st.sets(
-    st.tuples(st.integers(0, 40) | st.integers(0, HIGHEST), st.integers(1, 1 << 62)), max_size=12
+    st.tuples(st.integers(0, 40) | st.integers(0, MAX_SEQUENCE), st.integers(1, 1 << 62)),
+    max_size=12,
 )
 REQUESTS = st.lists(
     st.tuples(st.integers(0, 12), st.none() | st.integers(0, 12), st.integers(-1, 1)), max_size=6

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from datasources.errors import StoreConflict
 from datasources.ids import Kind
 from datasources.mappings import (
+    MAX_SEQUENCE,
     SEQUENCE_STEP,
     Edge,
     EdgeKey,
@@ -21,7 +22,6 @@ from datasources.mappings import (
     Position,
 )
 from datasources.protocols import ShardTx
-from datasources.sql.dialect import MAX_SEQUENCE
 from datasources.sql.shards import SqlShards
 from tests.contract.shards import Deployment, RoundTrips, fresh_id
 

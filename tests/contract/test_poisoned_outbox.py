@@ -15,10 +15,11 @@ from datasources.valkey import ValkeyServer
 from feed_engine.outbox import jobs
 from feed_engine.outbox.change import KIND, change, encode
 from feed_engine.outbox.jobs import run_job
-from feed_engine.outbox.relay import ROWS, relay_once
+from feed_engine.outbox.relay import ROWS
 from tests.contract.shards import Deployment, fresh_id
 from tests.contract.test_outbox import empty
 from tests.embedded import embedded_config, embedded_stores
+from tests.relaying import relay_once
 
 pytestmark = pytest.mark.anyio
 

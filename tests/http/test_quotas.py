@@ -4,11 +4,12 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from feed_engine.times import DAY
 from feed_engine.transactions import quotas
 from tests.gateways import Gateway, embedded_gateway
 
 pytestmark = pytest.mark.anyio
-NOON = 20_000 * quotas.DAY + quotas.DAY // 2
+NOON = 20_000 * DAY + DAY // 2
 
 
 @pytest.fixture(autouse=True)
@@ -46,13 +47,13 @@ async def test_the_error_says_which_bound_was_met_and_until_when(gateway: Gatewa
 
 
 async def test_a_home_feed_above_the_bound_has_no_new_visit_and_no_error(gateway: Gateway) -> None:
-    at = gateway.runtime.feeds.clock() // quotas.DAY
+    at = gateway.runtime.feeds.clock() // DAY
     query = "query($visit: ID) { homeFeed(visit: $visit) { visitId health { mayBeStale } } }"
     stale = [
         (await gateway.data(query, "ann", visit=f"v{n}"))["homeFeed"]["health"]["mayBeStale"]
         for n in range(11)
     ]
-    if gateway.runtime.feeds.clock() // quotas.DAY == at:  # not at midnight
+    if gateway.runtime.feeds.clock() // DAY == at:  # not at midnight
         assert stale == [False] * 10 + [True]
     again = (await gateway.data(query, "ann", visit="v0"))["homeFeed"]
     assert again == {"visitId": "v0", "health": {"mayBeStale": False}}

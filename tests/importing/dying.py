@@ -15,8 +15,8 @@ from typing import Any
 
 from datasources.factory import StoresConfig, close_stores, open_stores
 from datasources.protocols import Stores
-from gateway.operate.imports.loader import import_file
 from gateway.operate.imports.report import ImportOptions
+from tests.importing.files import import_file
 
 _WRITES = {"transact", "load", "claim_many", "drop", "put"}
 

@@ -2,13 +2,15 @@
 
 import io
 import json
+from pathlib import Path
 from typing import Any
 
 from datasources.protocols import Stores
 from gateway.operate.imports.entries import json_lines
 from gateway.operate.imports.export import export_file
-from gateway.operate.imports.loader import import_entries
-from gateway.operate.imports.report import ImportOptions, ImportReport
+from gateway.operate.imports.loader import first_pass, import_entries
+from gateway.operate.imports.reading import opened
+from gateway.operate.imports.report import ImportOptions, ImportReport, OnBad, OnProgress, silent
 
 NO_FEEDS = ImportOptions(feeds=False)
 
@@ -19,6 +21,20 @@ async def take(
     """Import some lines."""
     data = [line if isinstance(line, bytes) else json.dumps(line).encode() for line in lines]
     return await import_entries(stores, json_lines(io.BytesIO(b"\n".join(data))), options=options)
+
+
+async def import_file(
+    stores: Stores,
+    path: Path,
+    *,
+    options: ImportOptions | None = None,
+    progress: OnProgress = silent,
+    on_bad: OnBad | None = None,
+) -> ImportReport:
+    """Import a file, as `pinway import` does."""
+    with opened(path) as source, first_pass(source, options=options, on_bad=on_bad) as importing:
+        await importing.read(progress)
+        return await importing.write(stores, progress)
 
 
 async def give(stores: Stores) -> bytes:

@@ -17,7 +17,7 @@ from datasources.records import Board, Pin, Record
 from feed_engine import writes
 from feed_engine.feeds.rows import FOLLOWING, POOLS, POPULAR_ROWS, id_row
 from gateway.operate.imports.entries import json_lines
-from gateway.operate.imports.loader import import_entries, import_file
+from gateway.operate.imports.loader import import_entries
 from gateway.operate.imports.report import Bad, ImportOptions, ImportStopped, Progress, summary
 from tests.audit import audit
 from tests.embedded import drain
@@ -28,6 +28,7 @@ from tests.importing.files import (
     comment,
     follow,
     give,
+    import_file,
     interest,
     like,
     pin,

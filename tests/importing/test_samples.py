@@ -11,11 +11,10 @@ from datasources import records
 from datasources.ids import Kind
 from datasources.protocols import Stores
 from datasources.records import Board, Pin
-from gateway.operate.imports.loader import import_file
 from gateway.operate.imports.report import ImportOptions
 from tests.audit import audit
 from tests.importing.conftest import Fresh
-from tests.importing.files import NO_FEEDS, give, take
+from tests.importing.files import NO_FEEDS, give, import_file, take
 from tests.importing.worlds import canonical_set
 
 pytestmark = pytest.mark.anyio

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from deploy.stack import Stack
-from gateway.operate.imports.loader import import_file
 from gateway.operate.imports.report import ImportOptions
 from tests.gateways import Gateway
+from tests.importing.files import import_file
 from tests.importing.worlds import large
 from tests.real.configurations import both
 

@@ -9,9 +9,9 @@ import pytest
 
 from deploy.stack import Stack
 from gateway.operate.imports.export import export_file
-from gateway.operate.imports.loader import import_file
 from gateway.operate.imports.report import ImportOptions
 from tests.gateways import Gateway
+from tests.importing.files import import_file
 from tests.importing.worlds import bookmarks, canonical_set, large
 from tests.real.configurations import both
 

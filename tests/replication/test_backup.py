@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from datasources.errors import StoreError
 from datasources.mysql import MySqlShards
-from datasources.mysql.replication import backup_files, gtids, promotion
+from datasources.mysql.replication import backup_files, gtids, programs, promotion
 from deploy.stack import install
 from gateway.cli import main
 from tests.pairs import SHARDS, Load, Pairs, insert_pin
@@ -74,7 +74,7 @@ async def refuse(pairs: Pairs, words: tuple[str, ...], told: str) -> None:
 async def test_a_lost_pair_is_restored_as_of_a_moment_with_every_acknowledged_write(
     pairs: Pairs, tmp_path: Path, to: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    install.ensure_backups(print)
+    install.ensure_programs(programs.PACKAGES, print)
     # More ids were used after the moment than a promotion skips.
     monkeypatch.setattr(promotion, "JUMP", 0)
     master, slave = await pairs.both()
@@ -119,7 +119,7 @@ async def test_a_lost_pair_is_restored_as_of_a_moment_with_every_acknowledged_wr
 async def test_a_slave_whose_disk_was_lost_comes_back_from_a_backup_and_catches_up(
     pairs: Pairs, tmp_path: Path
 ) -> None:
-    install.ensure_backups(print)
+    install.ensure_programs(programs.PACKAGES, print)
     master, slave = await pairs.both()
     folder, data = tmp_path / "backup", pairs.server(slave).data
     async with pairs.gateway(deadline=60.0) as shards:
@@ -142,7 +142,7 @@ async def test_a_slave_whose_disk_was_lost_comes_back_from_a_backup_and_catches_
 async def test_a_damaged_backup_and_a_gap_in_the_logs_are_refused(
     pairs: Pairs, tmp_path: Path
 ) -> None:
-    install.ensure_backups(print)
+    install.ensure_programs(programs.PACKAGES, print)
     master, slave = await pairs.both()
     folder, data = tmp_path / "backup", tmp_path / "data"
     refused: list[tuple[tuple[str, ...], str]] = [

@@ -11,6 +11,7 @@ from datasources.mysql.replication.channels import Channels, position_of
 from datasources.mysql.replication.copying import copy, snapshot
 from datasources.mysql.replication.promotion import shard_databases
 from datasources.mysql.replication.verifying import compare
+from datasources.mysql.schema import FENCES_A_STATEMENT
 from datasources.replication.moves import Move, Owners
 from datasources.replication.sides import Channel, Progress, Report
 from datasources.sql.engine import Contended, object_place
@@ -18,7 +19,6 @@ from datasources.sql.engine import Contended, object_place
 LOCK_SECONDS = 0.5
 """Seconds that a hand-over waits for writers. In this time, other writers wait behind it."""
 COMMIT_SECONDS = 10.0
-FENCES_A_STATEMENT = 256
 
 
 class MariaDbSides:

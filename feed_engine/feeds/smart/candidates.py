@@ -31,6 +31,7 @@ from feed_engine.feeds.smart.scoring import HALF_LIFE
 from feed_engine.feeds.visible import Visible
 from feed_engine.outbox.completion import keep
 from feed_engine.speculation import Side
+from feed_engine.times import HOUR
 
 DEEPEST = 3  # reads for one chunk, at most; each read is twice as deep as the one before
 SPARE = 5  # candidates that are checked in addition to 1.25 times the wanted number
@@ -38,7 +39,6 @@ SIBLINGS = 10  # further candidates of one picture that are checked, to name wha
 # candidates that are first looked up among the shown pins, for each candidate that is checked
 LOOKED_UP = 4
 FOLLOWED_INTERESTS = 1000  # interests that are read for a viewer, at most
-HOUR = 3_600_000  # ms
 
 _BROUGHT_BY_FOLLOW = (Source.FOLLOWED, Source.INTEREST)
 

@@ -18,10 +18,10 @@ from feed_engine.feeds import visits
 from feed_engine.feeds.settings import DEFAULTS, FeedSettings
 from feed_engine.feeds.smart import materialized, pools
 from feed_engine.outbox.change import Advance, VisitShown
+from feed_engine.times import DAY
 
 TRIM_EVERY = 8  # visits
 FORGET_EVERY = 64  # visits; all marks of the user's shown pins are read then
-DAY = 24 * 3600 * 1000  # ms
 
 
 async def visit_shown(

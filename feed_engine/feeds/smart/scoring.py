@@ -9,8 +9,9 @@ form (log10 of the votes, plus the seconds of creation / 45,000).
 from math import log2
 
 from feed_engine.feeds.rows import Reason
+from feed_engine.times import DAY
 
-HALF_LIFE = 3 * 24 * 3600 * 1000  # ms
+HALF_LIFE = 3 * DAY
 
 WEIGHTS = {
     Reason.FOLLOWED_USER: 1.0,
@@ -28,15 +29,10 @@ def fresh(reason: Reason, created: int) -> float:
 def related(created: int, liked_at: int) -> float:
     """The score of a related pin: as fresh as the like, and halved each time that the pin's age at
     the like doubles beyond a week."""
-    weeks = max(0, liked_at - created) / (7 * 24 * 3600 * 1000)
+    weeks = max(0, liked_at - created) / (7 * DAY)
     return fresh(Reason.RELATED, liked_at) - log2(1 + weeks)
 
 
 def hot(likes: int, created: int) -> float:
     """log2(1 + likes) + created / HALF_LIFE: twice the likes outweigh one half-life."""
     return log2(1 + likes) + created / HALF_LIFE
-
-
-def strength(score: float, now: int) -> float:
-    """log2 of the present interest in the pin; 0 is a new pin of a followed user."""
-    return score - now / HALF_LIFE

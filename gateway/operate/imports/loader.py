@@ -13,7 +13,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from itertools import islice
-from pathlib import Path
 
 from datasources.errors import ConfigError, StoreUnavailable
 from datasources.protocols import Stores
@@ -21,7 +20,7 @@ from gateway.operate.imports import checks, edges, feeds, named, objects
 from gateway.operate.imports.events import Fault
 from gateway.operate.imports.lines import Entries, Entry
 from gateway.operate.imports.load import Load
-from gateway.operate.imports.reading import Source, opened
+from gateway.operate.imports.reading import Source
 from gateway.operate.imports.report import (
     Complaints,
     ImportOptions,
@@ -36,22 +35,6 @@ from gateway.operate.imports.spool import Spool
 _STEP = 250
 """Lines between two reports of progress in the first pass. Stores that are being opened in the
 meantime get their turns in between."""
-
-
-async def import_file(
-    stores: Stores,
-    path: Path,
-    *,
-    options: ImportOptions | None = None,
-    progress: OnProgress = silent,
-    on_bad: OnBad | None = None,
-) -> ImportReport:
-    """Import a file ("-": standard input). Raises OSError for a file that can't be read, BadInput
-    for options that don't fit the file, ImportStopped in a strict import, and stores' errors. After
-    any error it may be run again."""
-    with opened(path) as source, first_pass(source, options=options, on_bad=on_bad) as importing:
-        await importing.read(progress)
-        return await importing.write(stores, progress)
 
 
 async def import_entries(

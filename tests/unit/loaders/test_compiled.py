@@ -26,13 +26,15 @@ def test_a_source_that_changes_after_compiling_is_noticed(name: str, tmp_path: P
     assert is_stale(tmp_path)
 
 
-def test_setup_computes_the_same_digest() -> None:
-    code = (ROOT / "setup.py").read_text()
-    found: dict[str, object] = {}
-    start = code.index("def digest():")
-    imports = "from hashlib import sha256\nfrom pathlib import Path\n"
-    exec(imports + code[start : code.index("class ")], found)
-    assert found["digest"]() == digest(Path())  # type: ignore[operator]
+def test_setup_computes_the_digest_without_the_packages_that_pinway_needs() -> None:
+    code = (
+        "from pathlib import Path; from runpy import run_path; "
+        "print(run_path('loaders/digest.py')['digest'](Path()))"
+    )
+    alone = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", code], cwd=ROOT, capture_output=True, text=True
+    )
+    assert alone.stdout.split() == [digest(ROOT)], alone.stderr
 
 
 def test_a_process_that_began_with_the_sources_stays_with_them(tmp_path: Path) -> None:

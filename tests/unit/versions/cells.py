@@ -36,13 +36,17 @@ def _text(value: Any, written: str | None, read: Callable[[str], Any]) -> Kept:
     return Kept(value, written.encode(), lambda data: read(data.decode()))
 
 
+def _version(column: bytes) -> int:
+    return 2**64 - 1 - int.from_bytes(column, "big")
+
+
 LIST_CURSORS, FEED_TOKENS = Cursors(SECRET), FeedTokens(SECRET)
 MANIFEST = Manifest(1, "0.1.0", "2026-01-05T09:30:12+00:00", {"topology.json": Content(2, "ab")})
 CELLS: dict[str, Kept] = {
     "cell-following.hex": _hex(FOLLOWING, rows.following_column(FOLLOWING), rows.parse_following),
     "cell-pool.hex": _hex(POOL, rows.pool_column(POOL), rows.parse_pool),
     "cell-pool-why.json": Kept(USER, rows.why(USER), lambda data: rows.parse_why(data).cause_id),
-    "cell-popularity.hex": _hex(7, rows.inverted_version(7), rows.parse_version),
+    "cell-popularity.hex": _hex(7, rows.inverted_version(7), _version),
     "cell-materialized.hex": _hex(PLACE, rows.place_column(PLACE), rows.parse_place),
     "cell-materialized-pin.hex": _hex(
         (PIN, Reason.RELATED), rows.shown_pin(PIN, Reason.RELATED), rows.parse_shown_pin

@@ -81,7 +81,11 @@ def test_values_come_back_as_they_were(
     place = Place(generation, position)
     assert rows.parse_shown_at(rows.shown_at(place)) == place
     assert rows.parse_why(rows.why(pin_id)).cause_id == pin_id
-    assert rows.parse_version(rows.inverted_version(generation)) == generation
+
+
+@given(st.integers(0, 2**63), st.integers(0, 2**63))
+def test_a_newer_version_sorts_first(one: int, other: int) -> None:
+    assert (rows.inverted_version(one) < rows.inverted_version(other)) is (one > other)
 
 
 def test_each_pool_of_a_user_is_a_row_of_its_own() -> None:

@@ -17,14 +17,15 @@ from feed_engine import writes
 from feed_engine.feeds.settings import epoch_ms
 from feed_engine.outbox import tasks
 from feed_engine.outbox.change import KIND, BoardSecrecy, change, encode
-from feed_engine.outbox.completion import _running, complete_row, settle
+from feed_engine.outbox.completion import _running, change_of, fulfill, settle
 from feed_engine.outbox.jobs import run_job
-from feed_engine.outbox.relay import TELL_EVERY, relay, relay_once
+from feed_engine.outbox.relay import TELL_EVERY, relay
 from feed_engine.writes import board_tasks
 from tests.audit import audit
 from tests.contract.circuits import WithCircuits, until_well
 from tests.embedded import drain, embedded_config, embedded_stores, valkey
 from tests.people import People
+from tests.relaying import relay_once
 
 __all__ = ["valkey"]
 pytestmark = pytest.mark.anyio
@@ -136,7 +137,7 @@ async def test_a_row_is_followed_through_as_often_as_one_likes(place: Place) -> 
     await settle()
     [row] = await stores.shards.outbox.pending(2**62, 10)
     for _ in range(3):
-        await complete_row(stores, row)
+        await fulfill(stores, change_of(row))
         await run_job(stores, Job(row.shard, row.id))
     assert await people.list(Mapping.USER_FOLLOWED_BY_USERS, target.id) == [viewer.id]
 
@@ -151,7 +152,7 @@ async def test_late_and_repeated_rows_never_undo_a_later_write(place: Place) -> 
         await writes.unlike_pin(stores, viewer.id, pin.id)
     await settle()
     for row in reversed(await stores.shards.outbox.pending(2**62, 100)):
-        await complete_row(stores, row)
+        await fulfill(stores, change_of(row))
     assert await people.list(Mapping.PIN_LIKED_BY_USERS, pin.id) == []
 
 

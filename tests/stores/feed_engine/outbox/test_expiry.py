@@ -8,7 +8,8 @@ import pytest
 from datasources.mappings import Mapping
 from feed_engine import writes
 from feed_engine.outbox import expiry
-from feed_engine.outbox.expiry import DAY, expire, expire_batch
+from feed_engine.outbox.expiry import expire, expire_batch
+from feed_engine.times import DAY
 from tests.faulty import Unwell, with_part
 from tests.feeding import Feeding, pins_of, reader
 

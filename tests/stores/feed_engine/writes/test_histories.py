@@ -12,7 +12,7 @@ from datasources.ids import Kind, kind_of
 from datasources.protocols import Job, OutboxRow, Stores
 from datasources.records import Interest, User
 from feed_engine import writes
-from feed_engine.outbox.completion import complete_row, settle
+from feed_engine.outbox.completion import change_of, fulfill, settle
 from feed_engine.outbox.jobs import run_job
 from tests.people import People
 
@@ -136,7 +136,7 @@ async def _disturb(stores: Stores, chooser: random.Random, seen: dict[Job, Outbo
     pending = await stores.shards.outbox.pending(2**62, 1000)
     seen |= {Job(row.shard, row.id): row for row in pending}
     for job, row in chooser.sample(sorted(seen.items()), min(4, len(seen))):
-        await complete_row(stores, row)
+        await fulfill(stores, change_of(row))
         task = asyncio.ensure_future(run_job(stores, job))
         for _ in range(chooser.randrange(120)):
             await asyncio.sleep(0)
@@ -158,4 +158,4 @@ async def test_whatever_the_order_of_work_all_agrees_when_it_is_done(
     late = list(seen.values())
     chooser.shuffle(late)
     for row in late:
-        await complete_row(stores, row)  # the fixture compares everything then
+        await fulfill(stores, change_of(row))  # the fixture compares everything then

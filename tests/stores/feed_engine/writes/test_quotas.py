@@ -16,8 +16,9 @@ from datasources.mappings import Mapping
 from datasources.protocols import Stores
 from datasources.records import Pin, User
 from feed_engine import writes
+from feed_engine.times import DAY
 from feed_engine.transactions import quotas
-from feed_engine.transactions.quotas import BOARDS, COMMENTS, DAY, PINS, WRITES
+from feed_engine.transactions.quotas import BOARDS, COMMENTS, PINS, WRITES
 from tests.people import People
 
 pytestmark = pytest.mark.anyio

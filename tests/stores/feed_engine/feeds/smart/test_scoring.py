@@ -7,13 +7,18 @@ from feed_engine.feeds.smart.scoring import HALF_LIFE
 NOW = 1_800_000_000_000
 
 
-def test_a_new_pin_of_a_followed_user_has_strength_zero() -> None:
-    assert scoring.strength(scoring.fresh(Reason.FOLLOWED_USER, NOW), NOW) == 0
+def interest(score: float, now: int) -> float:
+    """The present interest in a pin; 1 is a new pin of a followed user."""
+    return float(2 ** (score - now / HALF_LIFE))
+
+
+def test_the_interest_in_a_new_pin_of_a_followed_user_is_one() -> None:
+    assert interest(scoring.fresh(Reason.FOLLOWED_USER, NOW), NOW) == 1
 
 
 def test_a_pin_loses_half_of_its_interest_in_a_half_life() -> None:
     score = scoring.fresh(Reason.FOLLOWED_USER, NOW)
-    assert scoring.strength(score, NOW + HALF_LIFE) == -1
+    assert interest(score, NOW + HALF_LIFE) == 0.5
 
 
 def test_a_followed_board_outweighs_its_owner_and_an_interest_least() -> None:
