@@ -28,7 +28,7 @@ class NewUser(Input, frozen=True, kw_only=True):
     def checked(self) -> "NewUser":
         return NewUser(
             username=v.free_username(self.username),
-            full_name=v.text(self.full_name, "fullName", FULL_NAME),
+            full_name=v.line(self.full_name, "fullName", FULL_NAME),
             about=v.text(self.about, "about", ABOUT),
             avatar=v.image(self.avatar, "avatar"),
         )
@@ -41,7 +41,7 @@ class NewInterest(Input, frozen=True, kw_only=True):
 
     def checked(self) -> "NewInterest":
         return NewInterest(
-            name=v.text(self.name, "name", NAME, least=1),
+            name=v.line(self.name, "name", NAME, least=1),
             slug=v.slug(self.slug),
             description=v.text(self.description, "description", DESCRIPTION),
         )
@@ -54,7 +54,7 @@ class NewBoard(Input, frozen=True, kw_only=True):
 
     def checked(self) -> "NewBoard":
         return NewBoard(
-            name=v.text(self.name, "name", NAME, least=1),
+            name=v.line(self.name, "name", NAME, least=1),
             description=v.text(self.description, "description", DESCRIPTION),
             secret=self.secret,
         )
@@ -71,7 +71,7 @@ class BoardChange(Input, frozen=True, kw_only=True):
         cleared."""
         found: dict[str, Any] = {}
         if self.name is not UNSET:
-            found["name"] = v.text(self.name or "", "name", NAME, least=1)
+            found["name"] = v.line(self.name or "", "name", NAME, least=1)
         if self.description is not UNSET:
             found["description"] = v.text(self.description or "", "description", DESCRIPTION)
         if self.secret is not UNSET:

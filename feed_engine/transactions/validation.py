@@ -8,6 +8,7 @@ from urllib.parse import unquote, urlsplit
 
 from datasources.errors import BadInput
 from datasources.records import Image
+from feed_engine.transactions.hidden import hidden
 from feed_engine.transactions.reserved import RESERVED
 
 URL_LENGTH = 2048
@@ -39,7 +40,8 @@ UNSEEN = re.compile(
     "\u202a-\u202e\u2066-\u206f]"  # characters that change the direction of the text after them
 )
 """Characters that no text may have. Joiners (U+200C, U+200D), the direction marks U+200E and U+200F
-and the soft hyphen are allowed: scripts and emoji need them, and they hide nothing."""
+and the soft hyphen are allowed: scripts and emoji need them. hidden.py bounds their number."""
+LINE_BREAKS = re.compile(r"\s*[\r\n]\s*")
 
 
 def text(value: str, field: str, most: int, *, least: int = 0) -> str:
@@ -59,12 +61,26 @@ def text(value: str, field: str, most: int, *, least: int = 0) -> str:
         if not value:
             raise BadInput(f"{field} is empty: it needs 1 to {most} characters", field)
         raise BadInput(f"{field} has {len(value)} characters: at most {most} are kept", field)
+    if not value.isascii() and (behind := hidden(value)):
+        raise BadInput(
+            f"{field} holds a row of characters that nobody can see, as {unseen(behind)}: leave "
+            "them out",
+            field,
+        )
     if value and not is_visible(value):
         raise BadInput(
             f"{field} holds only characters that nobody can see, as {unseen(value[0])}: use a "
             "letter, a digit or a sign",
             field,
         )
+    return value
+
+
+def line(value: str, field: str, most: int, *, least: int = 0) -> str:
+    """A text of one line, as a name is."""
+    value = text(value, field, most, least=least)
+    if LINE_BREAKS.search(value):
+        raise BadInput(f"{field} holds a line break: write it in one line", field)
     return value
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from datasources.mappings import SEQUENCE_STEP
 from feed_engine.transactions import validation
+from feed_engine.transactions.hidden import without_hidden
 from gateway.operate.imports.events import Event, Fault, Folder, Link, Title
 from gateway.operate.imports.jsonl import BadLine, BoardLine, PinLine, UserLine, time_of
 from gateway.operate.imports.lines import Entry, entry
@@ -198,5 +199,5 @@ def _seen(text: str) -> str:
     if nobody sees any of the rest."""
     if text.isascii() and text.isprintable():
         return text
-    text = validation.UNSEEN.sub("", text)
+    text = without_hidden(validation.UNSEEN.sub("", text))
     return text if validation.is_visible(text) else ""

@@ -18,11 +18,14 @@ from datasources.errors import BadInput
 from datasources.mappings import SEQUENCE_STEP
 from datasources.records import Image
 from feed_engine.transactions import validation
+from feed_engine.transactions.hidden import hidden
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
 _TEXTS = frozenset({"full_name", "about", "name", "title", "description", "text"})
 """The fields that people read. They are stored in Unicode's form NFC; keys are stored unchanged."""
+_LINES = frozenset({"full_name", "name"})
+"""The texts of one line: spaces replace their line breaks."""
 LATEST_MS = 10**13 - 1  # sequences have room for 13 digits: the year 2286
 
 # The pattern of a text, and its description. \Z, because $ also matches before a last newline.
@@ -180,6 +183,10 @@ def decode(line: bytes) -> AnyLine:
             raise BadLine(f"Expected text without {validation.unseen(unseen[0])} - at `$.{field}`")
         if field in _TEXTS and value.strip() and not validation.is_visible(value):
             raise BadLine(_blank(field))
+        if field in _TEXTS and (behind := hidden(value)):
+            raise BadLine(_row_of(behind, field))
+        if field in _LINES and validation.LINE_BREAKS.search(value):
+            value = changes[field] = validation.LINE_BREAKS.sub(" ", value)
         if field in _TEXTS and not unicodedata.is_normalized("NFC", value):
             changes[field] = unicodedata.normalize("NFC", value)
     return msgspec.structs.replace(found, **changes) if changes else found
@@ -254,6 +261,11 @@ def _problem(line: AnyLine) -> str | None:
         if line.user == line.follower:
             return f"user {line.user!r} can't follow themselves"
     return None
+
+
+def _row_of(character: str, field: str) -> str:
+    shown = validation.unseen(character)
+    return f"Expected text without characters that nobody can see, as {shown} - at `$.{field}`"
 
 
 def _blank(field: str) -> str:

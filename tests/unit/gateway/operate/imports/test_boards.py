@@ -217,3 +217,13 @@ def test_an_address_with_a_blank_in_its_host_is_no_link() -> None:
 
 def test_a_file_without_folders_and_links_has_no_lines() -> None:
     assert Taken("<html><h1>Welcome</h1><p>Nothing here</p></html>").lines == []
+
+
+def test_hidden_texts_are_left_out_of_names_titles_and_descriptions() -> None:
+    tags = "".join(chr(0xE0000 + ord(character)) for character in "evil")
+    hidden = f"{tags}\ufe00\ufe01" + "\u200d" * 100
+    persian, heart = "می\u200cخواهم", "❤\ufe0f\u200d🔥"
+    described = link(f"{persian}{hidden}") + f"<DD>{heart}{hidden}\n"
+    taken = Taken(folder(f"Tea{hidden}", described))
+    assert taken.boards == {"Tea": [persian]}
+    assert [pin.description for pin in taken.pins] == [heart]
