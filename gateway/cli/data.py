@@ -94,6 +94,7 @@ def import_command(
             "bad_lines": report.bad_lines,
             "changed_lines": report.changed_lines,
             "private_links": report.private_links,
+            "trashed_links": report.trashed_links,
         }
         tell(told, "", as_json=True)
     click.echo(summary(report), err=True)

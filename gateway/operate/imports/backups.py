@@ -9,7 +9,7 @@ import msgspec
 from datasources.errors import BadInput
 from gateway.operate.imports import decoding
 from gateway.operate.imports.bookmarks import MAX_DEPTH
-from gateway.operate.imports.events import Event, Fault, Folder, Link, dated, linked
+from gateway.operate.imports.events import Event, Fault, Folder, Link, Trashed, dated, linked
 
 MOST = 128 << 20
 """Bytes of a document, at most. It is read as a whole, unlike a file in HTML."""
@@ -22,6 +22,8 @@ _FIREFOX_ROOTS = {
 }
 """The folders that Firefox makes, with their names in Firefox."""
 _FIREFOX_TAGS = "tagsFolder"  # older backups: every tagged bookmark again, by its tags
+_CHROME_TRASH = "trash"  # the key of Vivaldi's and Opera's trash, whatever its name on the screen
+_OPERA_ROOTS = "custom_root"  # the key of Opera's own folders
 _DESCRIPTION = "bookmarkProperties/description"
 T = TypeVar("T")
 N = TypeVar("N")
@@ -76,13 +78,18 @@ def read_firefox(file: IO[bytes]) -> Iterator[Event]:
 def read_chrome(file: IO[bytes]) -> Iterator[Event]:
     """The folders and bookmarks of Chrome's own file. Raises BadInput."""
     found = document(file, _ChromeFile).roots
-    roots = [root for root in found.values() if isinstance(root, dict)]  # beside a version
+    if isinstance(own := found.pop(_OPERA_ROOTS, None), dict):
+        found |= own
+    roots = {name: root for name, root in found.items() if isinstance(root, dict)}  # or a version
     try:
-        nodes = msgspec.convert(roots, list[_ChromeNode])
+        nodes = msgspec.convert(roots, dict[str, _ChromeNode])
     except (msgspec.MsgspecError, RecursionError) as error:
         raise _broken(error) from None
-    tops = {id(node) for node in nodes}
-    yield from _walk(nodes, lambda node: _of_chrome(node, scaffold=id(node) in tops))
+    trash = nodes.pop(_CHROME_TRASH, None)
+    tops = {id(node) for node in nodes.values()}
+    yield from _walk(nodes.values(), lambda node: _of_chrome(node, scaffold=id(node) in tops))
+    if trash is not None:
+        yield from _trashed(trash)
 
 
 def document(file: IO[bytes], kind: type[T]) -> T:
@@ -173,6 +180,16 @@ def _walk(roots: Iterable[N], read: Callable[[N], _Node | None]) -> Iterator[Eve
             message = f"folders nested deeper than {MAX_DEPTH}: {title!r} joins its parent"
             yield Fault(count, message, kept=True)
         open_lists.append((inside, iter(cast(Sequence[N], node.children))))
+
+
+def _trashed(trash: _ChromeNode) -> Iterator[Trashed]:
+    """The links in the trash, at any depth, without recursion."""
+    waiting = [trash]
+    while waiting:
+        node = waiting.pop()
+        if node.url is not None:
+            yield Trashed(0)
+        waiting += node.children or ()
 
 
 def _text(value: object) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from datasources.mappings import SEQUENCE_STEP
 from feed_engine.transactions import validation
 from feed_engine.transactions.hidden import without_hidden
-from gateway.operate.imports.events import Event, Fault, Folder, Link, Title
+from gateway.operate.imports.events import Event, Fault, Folder, Link, Title, Trashed
 from gateway.operate.imports.jsonl import BadLine, BoardLine, PinLine, UserLine, time_of
 from gateway.operate.imports.lines import Entry, entry
 
@@ -20,7 +20,7 @@ Place = tuple[tuple[str, ...], bool]
 
 def lines(
     events: Iterable[Event], *, owner: str, secret: bool, default_ms: int, unit: str = "line"
-) -> Iterator[Entry | Fault]:
+) -> Iterator[Entry | Fault | Trashed]:
     """Boards and pins of a file of bookmarks, and their owner, user `owner`.
 
     A folder is a board named after it and the folders around it ("Travel / Japan"). The names of a
@@ -36,7 +36,7 @@ def lines(
         if isinstance(event, Title):
             boards.title = _seen(event.text) or boards.title
             continue
-        if isinstance(event, Fault):
+        if isinstance(event, Fault | Trashed):
             yield event
             continue
         if not told:

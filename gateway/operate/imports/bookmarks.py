@@ -17,6 +17,7 @@ from gateway.operate.imports.events import (
     Folder,
     Link,
     Title,
+    Trashed,
     dated,
     is_hidden,
     is_private,
@@ -34,6 +35,12 @@ _BLOCKS = frozenset({"p", "div", "li", "ul", "ol", "blockquote", "pre"})
 _BREAKS = _BLOCKS | {"br"}
 _DATES = ("add_date", "time_added")
 _SCAFFOLDS = ("personal_toolbar_folder", "unfiled_bookmarks_folder")
+_TRASH = re.compile(
+    "trash|papierkorb|corbeille|papelera|lixeira|cestino|prullenbak|papperskorg|papirkurv|roskakori"
+    "|kosz|koš|корзина|кошик|ごみ箱|ゴミ箱|回收站|垃圾桶|휴지통|çöp",
+    re.IGNORECASE,
+)
+"""The names of Vivaldi's and Opera's trash. An HTML file does not mark it in another way."""
 Attributes = Mapping[str, str | None]
 
 
@@ -222,6 +229,9 @@ class _Reader:
             self._add(f" ({address})")
 
     def _link(self, item: _Item, title: str, description: str, added: int, private: bool) -> None:
+        if self._is_trash(self._lists.path):
+            self._events.append(Trashed(item.line))
+            return
         modified = 0 if added else self._date(item, ("last_modified",))
         link = Link(
             line=item.line,
@@ -247,7 +257,12 @@ class _Reader:
         path = (*self._lists.path, title or "Untitled")
         scaffold = any((item.attributes.get(name) or "").lower() == "true" for name in _SCAFFOLDS)
         self._named = path, private
-        self._events.append(Folder(item.line, path, scaffold, added, description, private))
+        if not self._is_trash(path):
+            self._events.append(Folder(item.line, path, scaffold, added, description, private))
+
+    def _is_trash(self, path: tuple[str, ...]) -> bool:
+        """Whether a folder is the browser's trash, or in it."""
+        return bool(path) and _TRASH.fullmatch(path[0]) is not None and not self._articles
 
     def _date(self, item: _Item, names: Iterable[str]) -> int:
         """The first date that the item has in these attributes; 0 if it has none."""

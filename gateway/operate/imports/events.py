@@ -48,7 +48,14 @@ class Fault(NamedTuple):
     kept: bool = False
 
 
-Event = Folder | Link | Title | Fault
+class Trashed(NamedTuple):
+    """A link that the user had thrown away: browsers of the Vivaldi and Opera families have a
+    folder for such links. It is not imported."""
+
+    line: int
+
+
+Event = Folder | Link | Title | Fault | Trashed
 
 
 def linked(link: Link) -> Iterator[Link | Fault]:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from gateway.operate.imports.events import Fault
+from gateway.operate.imports.events import Fault, Trashed
 from gateway.operate.imports.jsonl import AnyLine, BadLine, canonical, decode
 
 _FIELD = re.compile(r" - at `\$\.(\w+)`")
@@ -31,7 +31,7 @@ class Entry(NamedTuple):
     private: bool = False
 
 
-Entries = Iterable[Entry | Fault]
+Entries = Iterable[Entry | Fault | Trashed]
 
 
 def entry(line: int, parsed: AnyLine, *, adopt: bool = False, private: bool = False) -> Entry:

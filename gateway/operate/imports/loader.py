@@ -17,7 +17,7 @@ from itertools import islice
 from datasources.errors import ConfigError, StoreUnavailable
 from datasources.protocols import Stores
 from gateway.operate.imports import checks, edges, feeds, named, objects
-from gateway.operate.imports.events import Fault
+from gateway.operate.imports.events import Fault, Trashed
 from gateway.operate.imports.lines import Entries, Entry
 from gateway.operate.imports.load import Load
 from gateway.operate.imports.reading import Source
@@ -111,9 +111,12 @@ class Import:
             await _write(load)
         return self._report
 
-    def _take(self, found: Entry | Fault) -> None:
+    def _take(self, found: Entry | Fault | Trashed) -> None:
         if isinstance(found, Fault):
             self._complaints.add(found.line, found.message, kept=found.kept)
+            return
+        if isinstance(found, Trashed):
+            self._report.trashed_links += 1
             return
         self._report.private_links += found.private
         self._spool.add(found)

@@ -51,7 +51,7 @@ class Source:
     def check(self, options: ImportOptions) -> tuple[Format, str | None]:
         """The file's format, and the name of the user who owns its bookmarks (None for JSON Lines).
         Reads nothing. Raises BadInput."""
-        head = self._file.peek(formats.HEAD) if hasattr(self._file, "peek") else b""
+        head = self._head()
         if options.format == "jsonl":
             formats.refuse_binary(head)
             return Format.JSON_LINES, None
@@ -70,10 +70,18 @@ class Source:
         """Raise the errors that an import would raise for the options and the start of the file,
         before any store is opened. A JSON document is read as a whole, unless it comes from a
         pipe."""
+        head = self._head()
+        whole = not head if self.size is None else self.size <= len(head)
+        if whole and not head.removeprefix(b"\xef\xbb\xbf").strip():
+            raise BadInput("the file is empty: export it again")
         found, _ = self.check(options)
         if found in _DOCUMENTS and self.size is not None:
             next(self.events(found), None)
             self._file.seek(0)
+
+    def _head(self) -> bytes:
+        """The beginning of the file, which stays unread."""
+        return self._file.peek(formats.HEAD) if hasattr(self._file, "peek") else b""
 
     def events(self, found: Format) -> Iterator[Event]:
         """The content of a file of bookmarks. Raises BadInput for a broken JSON document."""

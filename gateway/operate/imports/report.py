@@ -72,6 +72,7 @@ class ImportReport:
     bad_lines: int = 0
     changed_lines: int = 0  # imported with a change: without a date, or into another folder
     private_links: int = 0  # imported to secret boards, because the file marks them as private
+    trashed_links: int = 0  # left out, because they are in the browser's trash
     feeds: int = 0  # users whose feeds were built
 
 
@@ -111,6 +112,8 @@ def summary(report: ImportReport) -> str:
     told = [_counted(changed, "line") + " imported with a change"] if changed else []
     if report.private_links:
         told.insert(0, _counted(report.private_links, "private link") + " on secret boards")
+    if report.trashed_links:
+        told.append(_counted(report.trashed_links, "link") + " in the browser's trash left out")
     bad = _counted(report.bad_lines, "bad line")
     return "; ".join([*(parts or ["nothing imported"]), *told, bad])
 

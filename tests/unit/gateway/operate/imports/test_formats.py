@@ -123,3 +123,22 @@ def test_plain_text_is_refused_in_one_line(tmp_path: Path, content: str) -> None
 def test_json_lines_after_a_bad_line_are_read() -> None:
     assert not is_plain(f"# world\n{USER}\n".encode())
     assert not is_plain(b"")
+
+
+@pytest.mark.parametrize("content", ["", "\n \n", "\ufeff"])
+def test_an_empty_file_is_refused_before_stores_are_opened(tmp_path: Path, content: str) -> None:
+    file, data = tmp_path / "bookmarks.html", tmp_path / "data"
+    file.write_text(content)
+    for options in ([], ["--as", "ann"], ["--format", "jsonl"], ["--format", "bookmarks"]):
+        done = CliRunner().invoke(main, ["import", str(file), *options, "--data-dir", str(data)])
+        assert done.exit_code == 1
+        assert done.output == "pinway: the file is empty: export it again\n"
+        assert not data.exists()
+
+
+def test_an_empty_pipe_is_refused_before_stores_are_opened(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    done = CliRunner().invoke(main, ["import", "-", "--data-dir", str(data)], input=b"")
+    assert done.exit_code == 1
+    assert done.output == "pinway: the file is empty: export it again\n"
+    assert not data.exists()
