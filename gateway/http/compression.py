@@ -15,6 +15,8 @@ import asyncio
 import zlib
 from functools import lru_cache
 
+from gateway.http.requests import quality
+
 LEAST, MOST = 2_000, 4_000_000
 """Bytes of the answers that are compressed. Less is not worth the time, and more takes too much of
 it: 4 MB take about 40 ms of processor time, which are charged to the client."""
@@ -26,25 +28,18 @@ _GZIP = 31  # zlib's window of 32 KB, with gzip's head and end
 
 @lru_cache(maxsize=128)  # a client sends the same header each time
 def accepts_gzip(accept: bytes | str | None) -> bool:
-    """Whether the client takes gzip, by its header Accept-Encoding (RFC 9110, section 12.5.3)."""
+    """Whether the client takes gzip, and does not prefer an answer as it is, by its header
+    Accept-Encoding (RFC 9110, section 12.5.3)."""
     if not accept:
         return False
     text = accept.decode("latin-1") if isinstance(accept, bytes) else accept
     weights: dict[str, float] = {}
     for part in text.lower().split(",", 32)[:32]:
         coding, _, options = part.partition(";")
-        weights[coding.strip()] = _weight(options)
-    return weights.get("gzip", weights.get("x-gzip", weights.get("*", 0.0))) > 0
-
-
-def _weight(options: str) -> float:
-    name, _, value = options.strip().partition("=")
-    if name.strip() != "q":
-        return 1.0
-    try:
-        return float(value)
-    except ValueError:
-        return 0.0
+        weights[coding.strip()] = quality(options)
+    others = weights.get("*", 0.0)
+    weight = weights.get("gzip", weights.get("x-gzip", others))
+    return weight > 0 and weight >= weights.get("identity", others)
 
 
 async def compressed(parts: list[bytes]) -> list[bytes]:

@@ -21,6 +21,8 @@ _BEGINS_A_VALUE = (b",", b"[", b"{")
 """The bytes before each JSON value except the first."""
 
 Headers = dict[bytes, bytes]
+_LISTS = (b"accept", b"accept-encoding", b"x-forwarded-for")
+"""The headers whose repetitions form one list."""
 
 
 class Refused(Exception):
@@ -60,13 +62,13 @@ class RequestParameters:
 
 
 def headers_of(pairs: list[tuple[bytes, bytes]]) -> Headers:
-    """The headers by name, in lower case. Of several headers with one name, the first counts.
-    Several X-Forwarded-For headers form one list, because a proxy appends a value or a header."""
+    """The headers by name, in lower case. Of several headers with one name, the first counts,
+    unless they are the parts of a list: a proxy may append a value or a header."""
     headers = dict(reversed(pairs))
-    if b"x-forwarded-for" in headers:
-        headers[b"x-forwarded-for"] = b",".join(
-            [value for name, value in pairs if name == b"x-forwarded-for"]
-        )
+    if len(headers) < len(pairs):
+        for name in _LISTS:
+            if name in headers:
+                headers[name] = b",".join([value for other, value in pairs if other == name])
     return headers
 
 
@@ -94,21 +96,22 @@ def response_type(accept: bytes | None) -> str:
     """The media type of the answer. Raises Refused if the client accepts neither type."""
     if not accept:
         return JSON
-    best, quality = None, 0.0
+    best, most = None, 0.0
     for part in accept.decode("latin-1").split(","):
         media, _, options = part.strip().partition(";")
-        weight = _weight(options)
-        if (found := _OFFERED.get(media.strip().lower())) and weight > quality:
-            best, quality = found, weight
+        weight = quality(options)
+        if (found := _OFFERED.get(media.strip().lower())) and weight > most:
+            best, most = found, weight
     if best is None:
         raise Refused(406, f"accept {GRAPHQL_JSON} or {JSON}")
     return best
 
 
-def _weight(options: str) -> float:
+def quality(options: str) -> float:
+    """The weight of a choice in a list (RFC 9110, section 12.4.2), from its parameters."""
     for option in options.split(";"):
         name, _, value = option.strip().partition("=")
-        if name == "q":
+        if name.lower() == "q":
             try:
                 return float(value)
             except ValueError:

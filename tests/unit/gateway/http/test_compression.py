@@ -6,6 +6,7 @@ import os
 import pytest
 
 from gateway.http.compression import SLICE, accepts_gzip, compressed
+from gateway.http.requests import headers_of
 from tests.turns import other_task
 
 
@@ -28,10 +29,35 @@ from tests.turns import other_task
         (b"gzipped", False),
         (b"\xff", False),
         (b"a," * 5_000 + b"gzip", False),
+        (b"gzip;q=0.5, identity;q=1", False),
+        (b"gzip;q=0.5, identity;q=0.5", True),
+        (b"gzip;q=0.5, identity;q=0.4", True),
+        (b"gzip;q=0.5", True),
+        (b"gzip;q=0.5, *;q=1", False),
+        (b"gzip, *;q=0", True),
+        (b"*;q=0.5, identity;q=0.1", True),
+        (b"gzip;foo=bar;q=0", False),
+        (b"gzip;foo=bar;q=0.5", True),
+        (b"gzip;q=0;foo=bar", False),
+        (b"gzip ; Q=0", False),
+        (b"gzip;q=nan", False),
     ],
 )
 def test_a_client_says_whether_it_takes_gzip(accept: bytes | None, accepts: bool) -> None:
     assert accepts_gzip(accept) is accepts
+
+
+@pytest.mark.parametrize("name", [b"accept", b"accept-encoding", b"x-forwarded-for"])
+def test_headers_that_are_lists_are_joined(name: bytes) -> None:
+    pairs = [(name, b"a"), (b"host", b"h"), (name, b"b;q=0.5"), (name, b"c")]
+    assert headers_of(pairs) == {name: b"a,b;q=0.5,c", b"host": b"h"}
+    assert headers_of([(b"host", b"h"), (b"host", b"i")]) == {b"host": b"h"}
+
+
+def test_a_second_header_may_refuse_gzip() -> None:
+    encoding = b"accept-encoding"
+    joined = headers_of([(encoding, b"gzip;q=0.1"), (b"host", b"h"), (encoding, b"identity")])
+    assert not accepts_gzip(joined[encoding])
 
 
 @pytest.mark.anyio
