@@ -2,10 +2,17 @@
 nothing."""
 
 import asyncio
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from datasources.errors import ConfigError, StoreConflict, StoreCorrupt
+from datasources.errors import (
+    ConfigError,
+    StoreConflict,
+    StoreCorrupt,
+    StoreTimeout,
+    StoreUnavailable,
+)
 from datasources.factory import (
     StoresConfig,
     close_stores,
@@ -17,7 +24,7 @@ from datasources.protocols import Stores, Switches, Table, WideColumnStore
 from datasources.together import together
 from datasources.topology import parse
 from datasources.urls import address
-from datasources.waits import waiting_for
+from datasources.waits import collected, waiting_for
 from gateway.operate.imports.report import Progress
 from gateway.settings import Settings
 from gateway.site import inventory
@@ -45,10 +52,26 @@ async def install(
         await inventory.missing_before_opening(config, switches)
         stores = await open_stores(config)
         try:
-            await create(config, stores, switches, on_progress)
+            with _remedied():
+                await create(config, stores, switches, on_progress)
         finally:
             await switches.close()
             await close_stores(stores)
+
+
+@contextmanager
+def _remedied() -> Iterator[None]:
+    """Name all stores that do not answer, and say what to do about them."""
+    with collected() as waits:
+        try:
+            yield
+        except (StoreUnavailable, StoreTimeout) as error:
+            if not (told := waits.failures()):
+                raise
+            raise StoreUnavailable(
+                f"{told}: start each of them, or change its address: a shard server's in the "
+                "topology, any other in the setting of its name"
+            ) from error
 
 
 async def create(
@@ -64,23 +87,23 @@ async def create(
             stores.shards.create(
                 lambda done, total: on_progress(Progress("Shards", done, total, "shards"))
             ),
-            *(
-                _create(f"{name} at {address(getattr(config, name))}", side, tables)
-                for name, side, tables in _sides(stores)
-            ),
+            *(_create(name, side, tables) for name, side, tables in _sides(config, stores)),
         ]
     )
     with waiting_for(f"queue at {address(config.queue)}"):
         await inventory.register(stores, switches)
 
 
-def _sides(stores: Stores) -> list[tuple[str, WideColumnStore, list[Table]]]:
-    """Each side of the feed stores, with its setting and its tables."""
-    sides = (*stores.pools, *stores.feeds)
-    return [
-        (name, side, inventory.SIDES[name])
-        for name, side in zip(inventory.SIDES, sides, strict=True)
-    ]
+def _sides(config: StoresConfig, stores: Stores) -> list[tuple[str, WideColumnStore, list[Table]]]:
+    """Each store of feeds, with the settings that name it and the tables of these sides."""
+    opened = dict(zip(inventory.SIDES, (*stores.pools, *stores.feeds), strict=True))
+    found = []
+    for store in {id(store): store for store in opened.values()}.values():
+        sides = [side for side, other in opened.items() if other is store]
+        tables = {table.name: table for side in sides for table in inventory.SIDES[side]}
+        where = address(getattr(config, sides[0]))
+        found.append((f"{' and '.join(sides)} at {where}", store, list(tables.values())))
+    return found
 
 
 async def _create(name: str, side: WideColumnStore, tables: list[Table]) -> None:
