@@ -93,6 +93,13 @@ def new_case(draw: Draw, place: Place) -> Case:
     return Case(operation, mode, parse(operation.text), cut)
 
 
+def new_cut_case(draw: Draw, place: Place) -> Case:
+    """A case that is cancelled while its resolvers run."""
+    operation = new_operation(draw, place.world)
+    cut = Cut(1 + draw.below(3), together=draw.chance(75), between=draw.chance(60))
+    return Case(operation, "cut", parse(operation.text), cut)
+
+
 class Difference(Exception):
     """The outcomes of the engine and of graphql-core differ."""
 

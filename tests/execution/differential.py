@@ -12,10 +12,12 @@ import gc
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any
+from unittest.mock import patch
 
 from graphql import GraphQLError, print_schema, validate
 
@@ -27,6 +29,7 @@ from tests.execution.comparing import (
     Undecided,
     compare,
     new_case,
+    new_cut_case,
     new_engine,
     settled,
 )
@@ -76,11 +79,12 @@ class Failure:
     case: int
     message: str
     choices: list[int]
+    cut: bool = field(default_factory=lambda: new_case is new_cut_case)
 
     def __str__(self) -> str:
         return (
             f"{self.message}\n  python -m tests.execution.differential --world {self.world}"
-            f" --case {self.case}"
+            f" --case {self.case}{' --cut' if self.cut else ''}"
         )
 
 
@@ -98,6 +102,16 @@ class Report:
             share = 100 * self.seen[feature] / max(1, self.cases)
             lines.append(f"{feature:<34}{self.seen[feature]:>10}{share:>8.2f}")
         return "\n".join(lines)
+
+
+@contextmanager
+def cutting() -> Iterator[None]:
+    """Cut off every case, and let each run rest as often as it may: resting depends on the time."""
+    from gateway.execution.run import waiting
+
+    this = sys.modules[__name__]
+    with patch.object(this, "new_case", new_cut_case), patch.object(waiting, "BUDGET", -1.0):
+        yield
 
 
 def one(world: Draw, case: Draw, engine: NewEngine) -> tuple[Place, Case, set[str]]:
@@ -243,8 +257,14 @@ def main() -> None:
     parser.add_argument("--world", help="with --case: run that case alone, and shrink it")
     parser.add_argument("--case", type=int)
     parser.add_argument("--seconds", type=float, help="at most: of a run, or for shrinking (60)")
+    parser.add_argument("--cut", action="store_true", help="cancel each case while it runs")
     parser.add_argument("--reference", action="store_true", help="graphql-core against itself")
     options = parser.parse_args()
+    with cutting() if options.cut else nullcontext():
+        _compare(options)
+
+
+def _compare(options: argparse.Namespace) -> None:
     engine: NewEngine = ReferenceEngine if options.reference else new_engine
     if options.world is not None:
         message, place, case = shrink(options.world, options.case, engine, options.seconds or 60)

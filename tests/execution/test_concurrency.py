@@ -375,6 +375,57 @@ def test_a_resolver_that_cancels_its_task_ends_the_request(
     assert asyncio.run(run())
 
 
+@both
+def test_a_cancellation_in_a_rest_of_the_run_reaches_its_resolvers_in_the_same_turn(
+    engine: Callable[[Any], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The turns, with what is in the event loop's queue (the run rests between two objects):
+
+    0  schedule 1; finish `first`
+    1  schedule 2; the first resolver ends, and wakes the run
+    2  schedule the cancellation, finish `second`; the run begins its objects, and rests
+    3  the cancellation; the second resolver; the run
+    """
+    from gateway.execution.run import execution, large, waiting
+
+    for module in (execution, large):
+        monkeypatch.setattr(module, "SLICE", 1)
+    monkeypatch.setattr(waiting, "BUDGET", -1.0)
+    gone_on: list[str] = []
+
+    async def run() -> bool:
+        loop = asyncio.get_running_loop()
+        first, second = loop.create_future(), loop.create_future()
+
+        async def nest(info: Any) -> Any:
+            await first
+            return [SimpleNamespace(a=1), SimpleNamespace(a=2)]
+
+        async def waits(info: Any) -> int:
+            await second
+            gone_on.append("second")
+            return 1
+
+        def cut() -> None:
+            loop.call_soon(task.cancel)
+            second.set_result(None)
+
+        def begin() -> None:
+            loop.call_soon(loop.call_soon, cut)
+            first.set_result(None)
+
+        sdl = "type Query { nest: [Nest] b: Int } type Nest { a: Int }"
+        plan = plan_of(engine, sdl, "{ nest { a } b }")
+        task = asyncio.ensure_future(plan.run(root=SimpleNamespace(nest=nest, b=waits)))
+        await idle(task)
+        begin()
+        await asyncio.wait([task])
+        return task.cancelled()
+
+    assert asyncio.run(run())
+    assert not gone_on
+
+
 def test_a_resolver_may_take_back_its_cancellation() -> None:
     async def run(engine: Callable[[Any], Any]) -> Any:
         async def survives(info: Any) -> int:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from loaders.compiled import WANTED
 from tests.execution.comparing import Difference, compare, new_case, new_engine, settled
-from tests.execution.differential import FEATURES, Report, run, show
+from tests.execution.differential import FEATURES, Report, cutting, run, show
 from tests.execution.drawing import Draw, Seeded
 from tests.execution.reference import ReferenceEngine, identity, possible_errors
 from tests.scale import runs_all, scaled, seed
@@ -43,6 +43,15 @@ def test_slices_of_one_value_give_the_same_response(
     monkeypatch.setattr(waiting, "BUDGET", budget)
     report = run(CASES // 2, seed(f"slices-{budget}"), most=1)
     assert not report.failures, str(report.failures[0])
+
+
+# A cancelled case may lose coroutines that its own resolvers have made.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_cancellation_reaches_all_resolvers_in_its_turn() -> None:
+    with cutting():
+        report = run(2 * CASES, seed("cut"))
+    assert not report.failures, str(report.failures[0])
+    assert report.seen["several cut off together"] > report.cases / 30
 
 
 def test_each_class_of_features_has_its_share_of_the_cases() -> None:

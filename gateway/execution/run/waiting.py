@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from asyncio import CancelledError, Future
-from collections.abc import Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from typing import Any
 
 from gateway.execution.model.state import Pending
@@ -52,7 +52,7 @@ class Waiting(Starting):
             tasks = self._load_batches(loads)
             if tasks:
                 try:
-                    await asyncio.sleep(0)
+                    await _Turn(self)
                 except BaseException:
                     for task in tasks:
                         task.release()
@@ -136,7 +136,7 @@ class Waiting(Starting):
             loads, self.loads = self.loads, []
             for each in loads:
                 each.release()
-            await asyncio.sleep(0)
+            await _Turn(self)
             self._since = self.loop.time()
 
     async def _wait(self) -> None:
@@ -295,3 +295,20 @@ class _Waiter(Future[None]):
         if self.run is not None:
             self.run.cancel_tasks()
         return Future.cancel(self, msg)
+
+
+class _Turn(_Waiter):
+    """An awaitable that lets the event loop take one turn, as `asyncio.sleep(0)` does. A
+    cancellation of the request in this turn cancels its tasks at once: after `asyncio.sleep(0)`, a
+    task whose awaited future is done would take its next step before."""
+
+    def __init__(self, run: Waiting) -> None:
+        _Waiter.__init__(self, run)
+        self.set_result(None)
+
+    def __await__(self) -> Generator[Any, None, None]:
+        self._asyncio_future_blocking = True
+        try:
+            yield self
+        finally:
+            self.run = None
