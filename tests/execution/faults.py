@@ -16,6 +16,8 @@ class Fault:
     new: str
     compiled: bool = False
     """Whether only compiled code runs the faulty text."""
+    cut: bool = False
+    """Whether only cancellations show it: each case is cancelled while it runs."""
 
     def apply(self, package: Path) -> None:
         """Put the fault into a copy of the package. Raises ValueError if the text does not occur
@@ -203,6 +205,26 @@ FAULTS = (
         "run/waiting.py",
         "            self.run.cancel_tasks()\n",
         "            pass\n",
+    ),
+    Fault(
+        "a cancellation does not reach the resolvers below nulls",
+        "run/waiting.py",
+        "for task in {*waiting, *self._unwanted} - self._cancelled_tasks:",
+        "for task in {*waiting} - self._cancelled_tasks:",
+        cut=True,
+    ),
+    Fault(
+        "a cancellation in a turn in which the run rests waits for the turn's end",
+        "run/waiting.py",
+        "            await _Turn(self)\n            self._since",
+        "            await asyncio.sleep(0)\n            self._since",
+        cut=True,
+    ),
+    Fault(
+        "a cancelled request does not wait for its resolvers' cleanup",
+        "run/waiting.py",
+        "        while self._unwanted:\n            self._waiter = self.loop.create_future()\n",
+        "        while False:\n            self._waiter = self.loop.create_future()\n",
     ),
     Fault(
         "compiled code writes null for what is empty",

@@ -45,7 +45,7 @@ def test_the_differential_test_catches_each_fault(fault: Fault, tmp_path: Path) 
         ended = subprocess.run(
             [
                 *(sys.executable, "-W", "ignore", "-m", "tests.execution.differential"),
-                *("--cases", str(CASES), "--seed", seed),
+                *("--cases", str(CASES), "--seed", seed, *(["--cut"] if fault.cut else [])),
             ],
             cwd=tmp_path,
             env={

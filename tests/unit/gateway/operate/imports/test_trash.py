@@ -19,7 +19,7 @@ HEAD = "<!DOCTYPE NETSCAPE-Bookmark-file-1>\n<TITLE>Bookmarks</TITLE>\n<DL><p>\n
 
 def taken(text: str) -> tuple[dict[str, list[str]], int]:
     """The titles of the pins by the names of their boards, and the number of trashed links."""
-    source = Source(io.BufferedReader(io.BytesIO(text.encode())), None, 7000)  # type: ignore[arg-type]
+    source = Source(io.BufferedReader(io.BytesIO(text.encode())), None, 7000)
     found = list(source.entries(OPTIONS))
     parsed = [line.parsed for line in found if isinstance(line, Entry)]
     boards = {line.key: line.name for line in parsed if isinstance(line, BoardLine)}
