@@ -1,12 +1,14 @@
 """An operation's estimated cost, compiled from its document before it runs.
 
 The estimate is never lower than what the operation reads and makes, except for hidden entries
-(`resolvers.scanning`), which have their own limit. A fragment is computed once for each type on
-which it is spread, so compiling takes time linear in the document. A list counts as long as its
-slicing argument allows, and all objects of an abstract type count as its most expensive type.
+(`resolvers.scanning`), which have their own limit. Fields that GraphQL merges count once, unless
+one of them depends on a variable. Selections that are merged in several places are computed once
+for each type. The limit on selections (`max_query_selections`) bounds the work. A list counts as
+long as its slicing argument allows, and all objects of an abstract type count as its most expensive
+type.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from math import ceil
@@ -45,6 +47,8 @@ A_CALL = 1.0
 DEAREST = 10**15
 """The highest estimate. Higher estimates are reported as this."""
 
+_Fragment = FragmentDefinitionNode | InlineFragmentNode
+_Sets = tuple[SelectionSetNode, ...]
 _Parts = tuple[Part, Part]
 """The cost of a selection, and its cost for each entry of the lists whose size the field above it
 sets."""
@@ -112,7 +116,7 @@ def estimate_of(
         return Estimate(compiling.program, NOTHING, defaults)
     total = Sum(compiling.program)
     total.add(Amount(OBJECT, 0.0))  # the response's data
-    total.add(compiling.selection(operation.selection_set, root, frozenset())[0])
+    total.add(compiling.selection((operation.selection_set,), root, frozenset())[0])
     return Estimate(compiling.program, total.part(), defaults)
 
 
@@ -125,53 +129,96 @@ class _Compiling:
         self._fragments = {
             d.name.value: d for d in document.definitions if isinstance(d, FragmentDefinitionNode)
         }
-        self._known: dict[tuple[int, str, frozenset[str]], _Parts] = {}
+        self._known: dict[tuple[tuple[int, ...], str, frozenset[str]], _Parts] = {}
         self._introspected: Selections | None = None
 
-    def selection(
-        self, selected: SelectionSetNode, type_: GraphQLObjectType, sized: frozenset[str]
-    ) -> _Parts:
-        """The cost of a selection on an object of this type."""
-        key = (id(selected), type_.name, sized)
+    def selection(self, selected: _Sets, type_: GraphQLObjectType, sized: frozenset[str]) -> _Parts:
+        """The cost of selection sets that are merged, on an object of this type."""
+        selected = tuple(self._without_spread(each, type_) for each in selected)
+        key = (tuple(dict.fromkeys(map(id, selected))), type_.name, sized)
         known = self._known.get(key)
         if known is None:
             known = self._known[key] = self._selection(selected, type_, sized)
         return known
 
     def _selection(
-        self, selected: SelectionSetNode, type_: GraphQLObjectType, sized: frozenset[str]
+        self, selected: _Sets, type_: GraphQLObjectType, sized: frozenset[str]
     ) -> _Parts:
         whole, each = Sum(self.program), Sum(self.program)
+
+        def add_fields(nodes: list[FieldNode], factor: int | None = None) -> None:
+            of_entry = nodes[0].name.value in sized
+            part = self._field(nodes, type_, of_entry)
+            if part is not None:
+                (each if of_entry else whole).add(part, factor=factor)
+
+        merged: dict[str, list[FieldNode]] = {}
+        for node, factor in self._collected(selected, type_):
+            if not isinstance(node, FieldNode):
+                parts = self.selection((node.selection_set,), type_, sized)
+                whole.add(parts[0], factor=factor)
+                each.add(parts[1], factor=factor)
+            elif factor is None:
+                merged.setdefault((node.alias or node.name).value, []).append(node)
+            else:
+                add_fields([node], factor)
+        for nodes in merged.values():
+            add_fields(nodes)
+        return whole.part(), each.part()
+
+    def _without_spread(
+        self, selected: SelectionSetNode, type_: GraphQLObjectType
+    ) -> SelectionSetNode:
+        """The selection set of the fragment if a selection set is a single spread, so that it is
+        computed once for all its spreads."""
+        while len(selected.selections) == 1:
+            [node] = selected.selections
+            if isinstance(node, FieldNode) or self._condition(node.directives) is not None:
+                break
+            inner: _Fragment
+            if isinstance(node, FragmentSpreadNode):
+                inner = self._fragments[node.name.value]
+            else:
+                inner = cast(InlineFragmentNode, node)
+            if not self._applies(inner, type_):
+                break
+            selected = inner.selection_set
+        return selected
+
+    def _collected(
+        self, selected: _Sets, type_: GraphQLObjectType
+    ) -> Iterator[tuple[FieldNode | _Fragment, int | None]]:
+        """The fields of selection sets and of the fragments in them, and the fragments that depend
+        on a variable, whose fields are not merged with others: each with its factor."""
         spread: set[str] = set()
-        for node in selected.selections:
+        left = [iter(each.selections) for each in reversed(selected)]
+        while left:
+            node = next(left[-1], None)
+            if node is None:
+                left.pop()
+                continue
             factor = self._condition(node.directives)
             if factor is False:
                 continue
             if isinstance(node, FieldNode):
-                if (part := self._field(node, type_, of_entry := node.name.value in sized)) is None:
-                    continue
-                (each if of_entry else whole).add(part, factor=factor)
+                yield node, factor
                 continue
             if isinstance(node, FragmentSpreadNode):
-                # The same fields are spread again: count them once, unless one of the spreads
-                # depends on a variable.
-                name = node.name.value
-                if name in spread:
+                if node.name.value in spread:
                     continue
                 if factor is None:
-                    spread.add(name)
-                inner: FragmentDefinitionNode | InlineFragmentNode = self._fragments[name]
+                    spread.add(node.name.value)
+                inner: _Fragment = self._fragments[node.name.value]
             else:
                 inner = cast(InlineFragmentNode, node)
-            if self._applies(inner, type_):
-                parts = self.selection(inner.selection_set, type_, sized)
-                whole.add(parts[0], factor=factor)
-                each.add(parts[1], factor=factor)
-        return whole.part(), each.part()
+            if not self._applies(inner, type_):
+                continue
+            if factor is None:
+                left.append(iter(inner.selection_set.selections))
+            else:
+                yield inner, factor
 
-    def _applies(
-        self, fragment: FragmentDefinitionNode | InlineFragmentNode, type_: GraphQLObjectType
-    ) -> bool:
+    def _applies(self, fragment: _Fragment, type_: GraphQLObjectType) -> bool:
         if fragment.type_condition is None:
             return True
         condition = self._rules.schema.get_type(fragment.type_condition.name.value)
@@ -179,22 +226,29 @@ class _Compiling:
             is_abstract_type(condition) and self._rules.schema.is_sub_type(condition, type_)
         )
 
-    def _field(self, node: FieldNode, type_: GraphQLObjectType, of_entry: bool) -> Part | None:
+    def _field(
+        self, nodes: list[FieldNode], type_: GraphQLObjectType, of_entry: bool
+    ) -> Part | None:
         """The cost of a field for one parent; for a field that sets the length of its lists, the
-        cost for each entry."""
+        cost for each entry. Several nodes are merged to one field: only their selections differ."""
+        node = nodes[0]
         definition = self._rules.schema.get_field(type_, node.name.value)
         if definition is None:
             return None
         if node.name.value == "__typename":
             return Amount(LEAF + named(node), 0.0)
         if node.name.value in ROOTS and node.selection_set is not None:
-            return self._introspection(node, node.selection_set)
+            total = Sum(self.program)
+            for one in nodes:
+                total.add(self._introspection(one, cast(SelectionSetNode, one.selection_set)))
+            return total.part()
         rule = self._rules.of(definition)
         if node.selection_set is None:
             rows, calls, toll = rule.alone
             return Amount(rows + named(node) + (ERROR if node.arguments else 0.0), calls, toll)
+        sets = {id(one.selection_set): one.selection_set for one in nodes if one.selection_set}
         below: list[_Parts] = [
-            self.selection(node.selection_set, possible, rule.sized)
+            self.selection(tuple(sets.values()), possible, rule.sized)
             for possible in self._rules.types(named_type(definition.type))
         ]
         rest = self.program.most([parts[0] for parts in below])

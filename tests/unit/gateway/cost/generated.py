@@ -70,6 +70,8 @@ class Drawn:
                 self.aliases += 1
                 alias = f"a{self.aliases}: " if copy or draw.random() < 0.2 else ""
                 parts.append(f"{alias}{drawn}")
+                if len(drawn) < 300 and draw.random() < 0.2:  # GraphQL merges both
+                    parts.append(f"... on {type_.name} {{ {alias}{drawn} }}")
         body = f"{{ {' '.join(parts)} }}"
         if draw.random() < 0.2:
             self.fragments.append(f"fragment F{len(self.fragments)} on {type_.name} {body}")

@@ -137,6 +137,65 @@ def test_a_fragment_counts_at_each_place_and_once_at_each() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "selected",
+    [
+        "pins(first: 9) { %s pageInfo { hasNextPage } }",
+        "pins(first: 9) { %s } pins(first: 9) { pageInfo { hasNextPage } }",
+        "pins(first: 9) { %s } ... { pins(first: 9) { pageInfo { hasNextPage } } }",
+        "pins(first: 9) { %s } ... on Board { pins(first: 9) { pageInfo { hasNextPage } } }",
+        "pins(first: 9) { %s ...G } ...H ...I pins(first: 9) { edges { node { title } } }",
+        "pins(first: 9) { ...G edges { node { title } } %s edges { node { title } } }",
+        "...H ...H pins(first: 9) { %s pageInfo { hasNextPage } pageInfo { hasNextPage } }",
+    ],
+)
+def test_a_merged_field_costs_once(selected: str) -> None:
+    fragments = """
+        fragment G on PinConnection { pageInfo { hasNextPage } }
+        fragment H on Board { pins(first: 9) { edges { node { title } } } ...I }
+        fragment I on Board { pins(first: 9) { ...G edges { node { title } } } }
+    """
+    once = f'{{ board(id: "1") {{ pins(first: 9) {{ {PINS} pageInfo {{ hasNextPage }} }} }} }}'
+    for page in (PINS, "edges { node { ... on Pin { title } } node { title } }"):
+        text = f'{{ board(id: "1") {{ {selected % page} }} }}'
+        found = estimate(text + (fragments if "..." in selected.replace("... ", "") else ""))
+        assert found.amount(None) == estimate(once).amount(None)
+
+
+def test_a_field_merged_at_the_root_costs_its_calls_and_its_toll_once() -> None:
+    once = estimate('{ board(id: "1") { name owner { username } } }').amount(None)
+    twice = '{ board(id: "1") { name } ...F } fragment F on Query { board(id: "1") { %s } }'
+    assert estimate(twice % "owner { username }").amount(None) == once
+    signing = 'signUp(input: {username: "ann"}) { %s }'
+    mutation = f"mutation {{ {signing % 'token'} {signing % 'user { id }'} }}"
+    cost, work = estimate(mutation).costs(None)
+    assert cost - work == 30_000
+
+
+def test_a_field_that_may_be_skipped_costs_by_itself() -> None:
+    text = (
+        "query($v: Boolean!) { viewer { boards(first: 5) { __typename } "
+        "boards(first: 5) @include(if: $v) { pageInfo { hasNextPage } } } }"
+    )
+    plain = rows("{ viewer { boards(first: 5) { __typename } } }")
+    merged = rows("{ viewer { boards(first: 5) { __typename pageInfo { hasNextPage } } } }")
+    assert rows(text, v=False) == plain
+    assert rows(text, v=True) >= merged
+
+
+def test_merged_fields_of_fragments_that_fan_out_are_worked_out_once_each() -> None:
+    depth = 14
+    links = "\n".join(
+        f"fragment F{n} on Pin {{ board {{ owner {{ ...G{n} }} }} "
+        f"board {{ owner {{ ...G{n} }} }} }} "
+        f"fragment G{n} on User {{ a: pins(first: 1) {{ edges {{ node {{ ...F{n + 1} }} }} }} "
+        f"a: pins(first: 1) {{ edges {{ node {{ id ...F{n + 1} }} }} }} }}"
+        for n in range(depth)
+    )
+    text = f"{{ viewer {{ ...G0 }} }} {links} fragment F{depth} on Pin {{ id }}"
+    assert rows(text) < 10_000
+
+
 def test_values_of_an_input_cost_by_their_number() -> None:
     text = "mutation($input: ReorderPinsInput!) { reorderPins(input: $input) { board { id } } }"
     few = rows(text, input={"boardId": "1", "pinIds": ["1"] * 10})
