@@ -12,6 +12,7 @@ from graphql import GraphQLError, build_schema, parse, validate
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
+from gateway.execution.model.lines import LOCATIONS
 from loaders.compiled import WANTED
 from tests.execution.comparing import Difference, compare, new_case, new_engine, settled
 from tests.execution.differential import FEATURES, Report, cutting, run, show
@@ -169,6 +170,27 @@ def test_the_oracle_allows_only_responses_that_graphql_core_could_give(
         chosen = [name for n, name in enumerate(names) if mask >> n & 1]
         complaint = possible.complaint([error(name) for name in chosen])
         assert (complaint == "") == (chosen in allowed), (chosen, complaint)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        (1, 1, True),
+        (1, 2, False),  # an error has the places of all merged fields
+        (LOCATIONS - 1, LOCATIONS, False),
+        (LOCATIONS, LOCATIONS + 1, True),  # graphql-core has more places than the engine gives
+        (LOCATIONS, 30, True),
+    ],
+)
+def test_errors_are_compared_by_their_first_locations(one: int, other: int, same: bool) -> None:
+    document = parse(f"{{ {' '.join(['a'] * 30)} }}")
+    [operation] = document.definitions
+    nodes = list(operation.selection_set.selections)  # type: ignore[attr-defined]
+    errors = [GraphQLError("wrong", nodes[:count], path=["a"]) for count in (one, other)]
+    assert (identity(errors[0]) == identity(errors[1])) is same
+    assert identity(errors[0]) != identity(GraphQLError("wrong", nodes[1 : one + 1], path=["a"]))
+    assert identity(errors[0]) != identity(GraphQLError("wrong", nodes[:one], path=["b"]))
+    assert identity(errors[0]) != identity(GraphQLError("other", nodes[:one], path=["a"]))
 
 
 async def _everything(schema: Any, document: str, root: Any) -> list[GraphQLError]:
