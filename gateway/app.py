@@ -66,11 +66,6 @@ class Site:
     """This process's metrics, in Prometheus' text format."""
 
 
-def create_app(settings: Settings, runtime: Runtime, executor: Executor | None = None) -> ASGIApp:
-    """The public application over open stores."""
-    return create_site(settings, runtime, executor).public
-
-
 def create_site(
     settings: Settings,
     runtime: Runtime,

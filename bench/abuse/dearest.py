@@ -34,7 +34,7 @@ from bench.abuse.attacks import errors
 from bench.abuse.site import SECRET, Facts, prepare
 from bench.rows import Row
 from feed_engine.feeds.settings import Feeds
-from gateway.app import create_app
+from gateway.app import create_site
 from gateway.documents.cache import PreparedOperation
 from gateway.execution.executor import Executor
 from gateway.http.endpoint import GraphQLEndpoint
@@ -202,7 +202,7 @@ async def _measured(settings: Settings, facts: Facts, drawn: int, told: bool) ->
         stores = counts.of(runtime.stores)
         counted = Runtime(stores, Feeds(stores, feeds.pools_race, feeds.feeds_race))
         executor = new_executor(settings)
-        app: Any = create_app(settings, counted, executor)
+        app: Any = create_site(settings, counted, executor).public
         bench, found = Bench(app._endpoint, executor, counts), list[tuple[Spent, dict[str, Any]]]()
         for text, variables in _candidates(facts, drawn):
             widened = _widened(text, lambda t, v=variables: bench.estimate(t, v), settings)

@@ -218,7 +218,7 @@ class Server(uvicorn.Server):
             http=cast(Any, protocol),
             ws="none",
             backlog=backlog,
-            proxy_headers=False,  # create_app handles these headers
+            proxy_headers=False,  # the application handles these headers
             log_config=None,  # its lines use our handler
             access_log=False,
             lifespan="off",

@@ -27,7 +27,6 @@ SIDES: Mapping[str, list[Table]] = {
 STORES = ("shards", *SIDES, "queue")
 """The stores' names on the list, and for `pinway init --accept-loss`."""
 _PREFIX = "made."
-_TOLD = 5  # names in a message
 
 
 def made(switched: Mapping[str, str]) -> dict[str, set[str]]:

@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from gateway.app import create_app
+from gateway.app import create_site
 from gateway.settings import Settings
 from tests.gateways import Gateway, embedded_gateway
 
@@ -23,7 +23,7 @@ async def gateway(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Gat
 async def post(
     gateway: Gateway, body: dict[str, Any], headers: dict[str, str] | None = None, **settings: Any
 ) -> httpx.Response:
-    app = create_app(Settings(auth_secret="s" * 32, **settings), gateway.runtime)
+    app = create_site(Settings(auth_secret="s" * 32, **settings), gateway.runtime).public
     transport = httpx.ASGITransport(app)
     async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
         return await client.post("/graphql", json=body, headers=headers)

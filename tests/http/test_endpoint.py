@@ -17,7 +17,7 @@ import orjson
 import pytest
 from starlette.types import ASGIApp
 
-from gateway.app import create_app
+from gateway.app import create_site
 from gateway.http.requests import Refused, read_json
 from gateway.server.process import Server
 from gateway.settings import Settings, read_settings
@@ -84,7 +84,7 @@ async def endpoint(
     )
     await install(settings, lambda progress: None)
     async with running(settings, jobs=False) as runtime:
-        app = create_app(settings, runtime)
+        app = create_site(settings, runtime).public
         async with (
             reached(app, request.param) as transport,
             httpx.AsyncClient(transport=transport, base_url="http://localhost") as http,
@@ -98,7 +98,7 @@ async def endpoint(
 async def doubted(endpoint: Endpoint) -> AsyncIterator[httpx.AsyncClient]:
     """A gateway of its own for requests with foreign hosts. Such requests look as if a
     proxy sent them that hides its clients, so the gateway then takes nobody for this machine."""
-    app = create_app(endpoint.settings, endpoint.runtime)
+    app = create_site(endpoint.settings, endpoint.runtime).public
     transport = httpx.ASGITransport(app)
     async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as http:
         yield http

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from gateway.app import create_app
+from gateway.app import create_site
 from gateway.settings import read_settings
 from gateway.site.installation import install
 from gateway.site.runtime import running
@@ -23,7 +23,9 @@ async def http(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
     settings = read_settings(data_dir=tmp_path, allowed_origins=(ALLOWED,))
     await install(settings, lambda progress: None)
     async with running(settings, jobs=False) as runtime:
-        transport = httpx.ASGITransport(create_app(settings, runtime), raise_app_exceptions=False)
+        transport = httpx.ASGITransport(
+            create_site(settings, runtime).public, raise_app_exceptions=False
+        )
         async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
             yield client
 

@@ -9,7 +9,7 @@ import httpx
 import pytest
 from starlette.types import ASGIApp
 
-from gateway.app import create_app
+from gateway.app import create_site
 from gateway.http.auth import Tokens
 from gateway.http.peers import Proxies
 from gateway.server.fairness.clients import Clients
@@ -32,7 +32,7 @@ async def gateway(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Gat
 
 
 def app_of(gateway: Gateway, **settings: Any) -> ASGIApp:
-    return create_app(Settings(auth_secret=SECRET, **settings), gateway.runtime)
+    return create_site(Settings(auth_secret=SECRET, **settings), gateway.runtime).public
 
 
 async def post(

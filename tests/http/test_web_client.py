@@ -9,7 +9,7 @@ import httpx
 import pytest
 from starlette.types import ASGIApp
 
-from gateway.app import create_app
+from gateway.app import create_site
 from gateway.http.web_client import SCREENS
 from gateway.settings import read_settings
 from gateway.site.installation import install
@@ -25,7 +25,7 @@ async def app(directory: Path, **values: object) -> AsyncIterator[ASGIApp]:
     settings = read_settings(data_dir=directory, **{"demo_viewer": "ann", **values})
     await install(settings, lambda progress: None)
     async with running(settings, jobs=False) as runtime:
-        found = create_app(settings, runtime)
+        found = create_site(settings, runtime).public
         async with client(found) as http:
             await http.post("/graphql", json={"query": SIGN_UP})
         yield found

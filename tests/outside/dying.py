@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Mount, Route
 
-from gateway.app import create_app
+from gateway.app import create_site
 from gateway.http.auth import Tokens
 from gateway.settings import Settings
 from tests.gateways import Gateway
@@ -47,7 +47,7 @@ async def dying(
         await kill()
         return Response(status_code=204)
 
-    app = create_app(settings, found.runtime)
+    app = create_site(settings, found.runtime).public
     site = Starlette(routes=[Route("/test/kill", killed, methods=["POST"]), Mount("/", app)])
     async with served(site, usual) as port:
         token = Tokens(settings.secret, 1).issue(found.people[reader])

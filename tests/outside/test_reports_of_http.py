@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from gateway.app import create_app
+from gateway.app import create_site
 from gateway.server.process import Server
 from gateway.settings import read_settings
 from gateway.site.installation import install
@@ -24,7 +24,7 @@ async def port(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[int]:
     settings = read_settings(data_dir=tmp_path_factory.mktemp("data"))
     await install(settings, lambda progress: None)
     async with running(settings, jobs=False) as runtime:
-        server = Server(create_app(settings, runtime))
+        server = Server(create_site(settings, runtime).public)
         with socket.create_server(("127.0.0.1", 0)) as listener:
             serving = asyncio.create_task(server.serve(sockets=[listener]))
             try:

@@ -17,7 +17,7 @@ from starlette.routing import Mount, Route
 from datasources.ids import shard_of
 from datasources.topology import Topology
 from feed_engine.writes.interests import create_interest
-from gateway.app import create_app
+from gateway.app import create_site
 from gateway.http.auth import Tokens
 from gateway.settings import read_settings
 from tests.gateways import Gateway, gateway_on_two_servers
@@ -51,7 +51,7 @@ async def site(directory: Path) -> AsyncIterator[Site]:
         routes = [
             Route("/test/cut", using(gateway, topology, "sqlite:///nowhere"), methods=["POST"]),
             Route("/test/heal", using(gateway, topology, None), methods=["POST"]),
-            Mount("/", create_app(settings, gateway.runtime)),
+            Mount("/", create_site(settings, gateway.runtime).public),
         ]
         async with served(Starlette(routes=routes), usual) as port:
             token = Tokens(settings.secret, 1).issue(gateway.people[viewer])

@@ -13,7 +13,7 @@ import orjson
 import pytest
 
 from feed_engine.feeds.settings import Feeds
-from gateway.app import create_app
+from gateway.app import create_site
 from gateway.http.endpoint import Answer
 from gateway.settings import Settings
 from gateway.site.runtime import Runtime
@@ -44,7 +44,7 @@ class World:
         feeds = gateway.runtime.feeds
         stores = self.counts.of(gateway.stores)
         runtime = Runtime(stores, Feeds(stores, feeds.pools_race, feeds.feeds_race))
-        app: Any = create_app(Settings(auth_secret="s" * 32), runtime)
+        app: Any = create_site(Settings(auth_secret="s" * 32), runtime).public
         self._answer = app.answering(b"/graphql", {b"host": b"localhost"})
 
     def ask(self, query: str, address: str) -> Awaitable[Answer]:

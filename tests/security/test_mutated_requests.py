@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from bench.abuse.mutating import LARGE, Mutants
-from gateway.app import create_app
+from gateway.app import create_site
 from gateway.http.auth import Tokens
 from gateway.settings import Settings
 from schema import schema
@@ -29,7 +29,7 @@ async def test_no_mutated_request_is_answered_with_a_fault(tmp_path: Path) -> No
         users = [str(id) for id in gateway.people.values()]
         ids = {"User": users, "Board": [board, secret], "Pin": pins}
         tokens = [Tokens(SECRET, 1).issue(id) for id in gateway.people.values()]
-        app = create_app(Settings(auth_secret=SECRET, rate_cost=0), gateway.runtime)
+        app = create_site(Settings(auth_secret=SECRET, rate_cost=0), gateway.runtime).public
         mutants, statuses = Mutants(schema._schema, ids, tokens), Counter[int]()
         async with httpx.AsyncClient(
             transport=httpx.ASGITransport(app), base_url="http://localhost"

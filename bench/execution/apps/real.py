@@ -23,7 +23,7 @@ from datasources.ids import Kind
 from datasources.protocols import Job, Stores
 from feed_engine.feeds.settings import epoch_ms
 from feed_engine.outbox.jobs import run_job
-from gateway.app import create_app
+from gateway.app import create_site
 from gateway.cost.refusals import Refusals
 from gateway.demo.fill import fill_demo
 from gateway.documents.cache import Document, PreparedOperation, Stats
@@ -159,7 +159,7 @@ async def serve(kind: str, directory: Path, port: int, page: str) -> None:
     if kind == "stock":
         executor = StockExecutor(await executor.documents.read(query(page)))
     async with running(settings) as runtime:
-        app = create_app(settings, runtime, executor)
+        app = create_site(settings, runtime, executor).public
         # Stock runs on plain uvicorn, without our settings of the garbage collector.
         ours = kind != "stock"
         server = Server(app) if ours else uvicorn.Server(_config(app))

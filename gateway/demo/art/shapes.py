@@ -74,10 +74,6 @@ def line(d: str, stroke: str, width: float, more: str = "") -> str:
     )
 
 
-def polygon(points: list[Point]) -> str:
-    return "M" + "L".join(f"{num(x)} {num(y)}" for x, y in points) + "Z"
-
-
 def smooth(points: list[Point], *, closed: bool = False) -> str:
     """A curve through the points: Catmull-Rom splines, written as cubic Bézier curves."""
     count = len(points)

@@ -11,7 +11,7 @@ from starlette.applications import Starlette
 
 from datasources.factory import open_switches
 from feed_engine.speculation import Side
-from gateway.app import create_app
+from gateway.app import create_site
 from gateway.cli import main
 from gateway.cli.feed import lines
 from gateway.observe.exposition import of_workers
@@ -81,7 +81,7 @@ async def test_a_gateway_that_starts_later_takes_the_route_and_ignores_what_it_d
 async def test_status_tells_what_the_metrics_hold(gateway: Gateway, tmp_path: Path) -> None:
     for _ in range(3):
         await gateway.data(FOLLOWING, "ann")
-    app: Starlette = create_app(read_settings(data_dir=tmp_path), gateway.runtime)
+    app: Starlette = create_site(read_settings(data_dir=tmp_path), gateway.runtime).public
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app)) as client:
         text = (await client.get("http://localhost/metrics")).text
     assert 'pinway_feed_calls_total{store="feeds"} 3.0' in text
@@ -102,7 +102,7 @@ async def test_status_tells_what_the_metrics_hold(gateway: Gateway, tmp_path: Pa
 async def test_status_tells_of_all_workers(gateway: Gateway, tmp_path: Path) -> None:
     for _ in range(3):
         await gateway.data(FOLLOWING, "ann")
-    app: Starlette = create_app(read_settings(data_dir=tmp_path), gateway.runtime)
+    app: Starlette = create_site(read_settings(data_dir=tmp_path), gateway.runtime).public
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app)) as client:
         text = (await client.get("http://localhost/metrics")).text
     doubted = text.replace('trust_ratio{store="feeds"} 1.0', 'trust_ratio{store="feeds"} 0.25')
