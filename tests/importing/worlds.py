@@ -156,11 +156,17 @@ def bookmarks(links: int, seed: int = 1) -> Iterator[bytes]:
 
 # ------------------------------------------------------------------ small random worlds
 
+_BLANK = "\u115f\u1160\u2800\u3164\uffa0\U0001d159"  # letters and symbols without ink
+_WORDS = ("L", "N", "P", "S")
 _text = st.text(
-    st.characters(codec="utf-8", categories=("L", "N", "P", "S", "Zs")), min_size=0, max_size=12
+    st.characters(codec="utf-8", categories=(*_WORDS, "Zs"), exclude_characters=_BLANK),
+    min_size=0,
+    max_size=12,
 )
 _words = st.text(
-    st.characters(codec="utf-8", categories=("L", "N", "P", "S")), min_size=1, max_size=12
+    st.characters(codec="utf-8", categories=_WORDS, exclude_characters=_BLANK),
+    min_size=1,
+    max_size=12,
 )
 _time = st.one_of(st.none(), st.integers(1, 10**13 - 1).map(lambda ms: time(ms / 1000)))
 _few_times = st.one_of(st.none(), st.integers(1, 3).map(lambda ms: time(ms / 1000)))
