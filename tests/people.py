@@ -12,6 +12,7 @@ from datasources.records import Board, Interest, Pin, User
 from feed_engine import writes
 from tests.audit import audit
 from tests.embedded import drain
+from tests.interests import create_interest
 
 _NUMBERS = itertools.count(1)
 
@@ -71,7 +72,7 @@ class People:
 
     async def interest(self) -> Interest:
         number = next(_NUMBERS)
-        return await writes.create_interest(self.stores, f"Interest {number}", f"interest-{number}")
+        return await create_interest(self.stores, f"Interest {number}", f"interest-{number}")
 
     async def rows(self, mapping: Mapping, from_id: int) -> list[Edge]:
         """The active rows of a list, from its shard."""

@@ -34,19 +34,6 @@ class NewUser(Input, frozen=True, kw_only=True):
         )
 
 
-class NewInterest(Input, frozen=True, kw_only=True):
-    name: str
-    slug: str
-    description: str = ""
-
-    def checked(self) -> "NewInterest":
-        return NewInterest(
-            name=v.line(self.name, "name", NAME, least=1),
-            slug=v.slug(self.slug),
-            description=v.text(self.description, "description", DESCRIPTION),
-        )
-
-
 class NewBoard(Input, frozen=True, kw_only=True):
     name: str
     description: str = ""

@@ -18,7 +18,6 @@ PIXELS = 100_000
 IMAGES = "/images/"  # pictures that the gateway itself serves
 
 _USERNAME = re.compile(r"[a-z0-9_.]{3,30}")
-_SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _COLOR = re.compile(r"#[0-9a-fA-F]{6}")
 _UNPRINTABLE = re.compile(r"[\x00-\x20\x7f]")
 _BLANK = re.compile(
@@ -116,16 +115,6 @@ def free_username(value: str) -> str:
     if name.strip("_.").replace(".", "_") in RESERVED:
         raise BadInput(f"the user name {name} is reserved: choose another", "username")
     return name
-
-
-def slug(value: str) -> str:
-    if len(value) > 100 or not _SLUG.fullmatch(value):
-        raise BadInput(
-            f"{shown(value)} can't be a slug: use up to 100 of the letters a to z and digits, with "
-            "single hyphens between words",
-            "slug",
-        )
-    return value
 
 
 def link(value: str | None, field: str) -> str | None:

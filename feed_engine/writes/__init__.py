@@ -26,7 +26,6 @@ from feed_engine.transactions.results import (
 from feed_engine.writes.boards import create_board, delete_board, update_board
 from feed_engine.writes.comments import create_comment, delete_comment
 from feed_engine.writes.follows import follow, unfollow
-from feed_engine.writes.interests import create_interest
 from feed_engine.writes.likes import like_pin, unlike_pin
 from feed_engine.writes.move import move_pin
 from feed_engine.writes.pins import create_pin, delete_pin, repin, update_pin
@@ -46,7 +45,6 @@ __all__ = [
     "Reordered",
     "create_board",
     "create_comment",
-    "create_interest",
     "create_pin",
     "delete_board",
     "delete_comment",

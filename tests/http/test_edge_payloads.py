@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from feed_engine.writes import create_interest
 from tests.gateways import Gateway, embedded_gateway
+from tests.interests import create_interest
 
 pytestmark = pytest.mark.anyio
 

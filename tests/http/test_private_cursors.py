@@ -9,10 +9,10 @@ from graphql import GraphQLObjectType, build_schema, get_named_type
 
 from feed_engine.feeds import cursors
 from feed_engine.feeds.cursors import CursorKind
-from feed_engine.writes.interests import create_interest
 from resolvers.cursors import OF_THIS_PROCESS
 from schema.snapshot import PATH
 from tests.gateways import Gateway, embedded_gateway
+from tests.interests import create_interest
 
 pytestmark = pytest.mark.anyio
 SCHEMA = build_schema(PATH.read_text())

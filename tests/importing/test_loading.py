@@ -36,6 +36,7 @@ from tests.importing.files import (
     user,
 )
 from tests.importing.worlds import bookmarks, canonical_set, large
+from tests.interests import create_interest
 
 pytestmark = pytest.mark.anyio
 
@@ -227,7 +228,7 @@ async def test_a_user_name_that_somebody_has_is_refused_with_all_that_is_theirs(
 
 
 async def test_an_interest_that_is_there_is_shared(stores: Stores) -> None:
-    made = await writes.create_interest(stores, "Tea", "tea")
+    made = await create_interest(stores, "Tea", "tea")
     await take(
         stores, user("ann"), board("b", "ann"), interest("t", slug="tea"),
         pin("p", "b", interests=["t"]),

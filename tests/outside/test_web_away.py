@@ -16,11 +16,11 @@ from starlette.routing import Mount, Route
 
 from datasources.ids import shard_of
 from datasources.topology import Topology
-from feed_engine.writes.interests import create_interest
 from gateway.app import create_site
 from gateway.http.auth import Tokens
 from gateway.settings import read_settings
 from tests.gateways import Gateway, gateway_on_two_servers
+from tests.interests import create_interest
 from tests.outside.node_tools import ensure_chromium, run_client
 from tests.unit.gateway.server.apps import served, usual
 

@@ -7,10 +7,11 @@ from datasources.ids import Kind, kind_of
 from datasources.protocols import ShardTx
 from datasources.records import Interest, User
 from feed_engine.transactions.edit import edited
-from feed_engine.writes.interests import NAMESPACE as SLUGS
 from feed_engine.writes.users import NAMESPACE as USERNAMES
 from gateway.operate.imports.jsonl import InterestLine, UserLine, created_ms, decode
 from gateway.operate.imports.load import Load, Row, batches, batches_by, identity, patiently
+
+SLUGS = "interest"  # the claims' namespace of interests
 
 
 class Naming(NamedTuple):

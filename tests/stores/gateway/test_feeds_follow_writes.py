@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from feed_engine.writes.interests import create_interest
 from tests.gateways import Gateway, embedded_gateway
+from tests.interests import create_interest
 
 pytestmark = pytest.mark.anyio
 FOLLOWING = "{ followingFeed(first: 100) { edges { node { title } } } }"

@@ -16,12 +16,12 @@ from datasources.ids import Kind
 from datasources.mappings import ListKey, Mapping
 from datasources.records import Record, decode
 from datasources.topology import Topology
-from feed_engine.writes import create_interest
 from resolvers.bulk import Resolver, for_one
 from resolvers.context import Context
 from resolvers.paging import Connection
 from schema.types import Board, Comment, Interest, Pin, User
 from tests.gateways import Gateway, gateway_on_two_servers
+from tests.interests import create_interest
 
 pytestmark = pytest.mark.anyio
 TYPES = {

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from feed_engine import writes
 from tests.gateways import Gateway, embedded_gateway
+from tests.interests import create_interest
 
 pytestmark = pytest.mark.anyio
 FOLLOWED = "__typename ... on User { username } ... on Board { name } ... on Interest { slug }"
@@ -40,7 +40,7 @@ async def test_a_card_names_all_that_brought_its_picture_and_the_pins_which_they
     gateway: Gateway,
 ) -> None:
     boards = {name: await gateway.board(name, f"of {name}") for name in ("bob", "cleo", "dan")}
-    tea = await writes.create_interest(gateway.stores, "Tea", "tea")
+    tea = await create_interest(gateway.stores, "Tea", "tea")
     await gateway.mutate("ann", "followUser", "user { id }", userId=str(gateway.people["bob"]))
     await gateway.mutate("ann", "followBoard", "board { id }", boardId=boards["cleo"])
     await gateway.mutate("ann", "followInterest", "interest { id }", interestId=str(tea.id))

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from feed_engine import writes
 from feed_engine.feeds.settings import Feeds
 from feed_engine.speculation import FIXED, Race
 from gateway.site.runtime import Runtime
 from tests.gateways import Gateway, embedded_gateway
+from tests.interests import create_interest
 from tests.phases import Phases
 
 pytestmark = pytest.mark.anyio
@@ -29,7 +29,7 @@ async def gateway(tmp_path: Path) -> AsyncIterator[Gateway]:
 async def followed(gateway: Gateway) -> list[str]:
     """Somebody with a followed user, a followed interest, and pins of both."""
     await gateway.sign_up("ann", "bob", "cleo", "dan")
-    tea = await writes.create_interest(gateway.stores, "Tea", "tea")
+    tea = await create_interest(gateway.stores, "Tea", "tea")
     await gateway.mutate("ann", "followUser", "user { id }", userId=str(gateway.people["bob"]))
     await gateway.mutate("ann", "followInterest", "interest { id }", interestId=str(tea.id))
     pins = []

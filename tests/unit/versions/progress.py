@@ -43,7 +43,6 @@ JOB = Job(3, 12)
 
 INPUTS: dict[str, inputs.Input] = {
     "createUser": inputs.NewUser(username="ann", full_name="Ann", avatar=IMAGE),
-    "createInterest": inputs.NewInterest(name="Tea", slug="tea"),
     "createBoard": inputs.NewBoard(name="Tea", secret=True),
     "updateBoard": inputs.Target(id=BOARD, change=inputs.BoardChange(name="Teas")),
     "createPin": inputs.NewPin(board_id=BOARD, title="Gyokuro", image=IMAGE, interest_ids=(1,)),

@@ -11,7 +11,6 @@ from feed_engine.transactions.inputs import (
     BoardChange,
     NewBoard,
     NewComment,
-    NewInterest,
     NewPin,
     NewUser,
     PinChange,
@@ -55,7 +54,6 @@ def test_invisible_text_is_refused_everywhere(value: str) -> None:
         ("title", lambda: NewPin(board_id=1, title=value).checked()),
         ("title", lambda: PinChange(title=value).fields()),
         ("text", lambda: NewComment(pin_id=1, text=value).checked()),
-        ("name", lambda: NewInterest(name=value, slug="s").checked()),
         ("fullName", lambda: NewUser(username="abc", full_name=value).checked()),
     ):
         with pytest.raises(BadInput) as refused:

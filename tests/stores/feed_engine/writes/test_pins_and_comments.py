@@ -117,13 +117,6 @@ async def test_an_interest_that_does_not_exist_is_refused(stores: Stores, people
         await writes.create_pin(stores, board.owner_id, new)
 
 
-async def test_an_interest_of_a_slug_is_made_once(stores: Stores, people: People) -> None:
-    first = await writes.create_interest(stores, "Kites", "kites")
-    assert await writes.create_interest(stores, "Other", "kites") == first
-    with pytest.raises(BadInput, match="slug"):
-        await writes.create_interest(stores, "Kites", "Kites!")
-
-
 async def test_an_edit_of_a_pin_keeps_what_is_absent_and_clears_what_is_null(
     stores: Stores, people: People
 ) -> None:
