@@ -1,8 +1,10 @@
 """The jobs that add a follow's pins to the viewer's feeds, and remove an unfollow's pins from them.
 
-Both jobs use the current edge and its version. Cells that a follow brings are stamped with the
-edge's version, and an unfollow hides cells with stamps up to its own version. So the jobs may run
-in any order, twice, or during the fan-out of new pins.
+Both jobs use the current edge and its version. In the following feed, cells that a follow brings
+are stamped with the edge's version, and an unfollow hides cells with stamps up to its own version.
+In the pools, which also hold pins of other causes, stamps are times: an unfollow removes cells at
+their own stamps, and each job looks at the edge again when it has ended. So the jobs may run in any
+order, twice, during each other, or during the fan-out of new pins.
 """
 
 from collections.abc import Sequence
@@ -81,14 +83,14 @@ async def followed(
 
     async def into_pool(store: WideColumnStore) -> None:
         if best:
-            await store.put(POOLS, {pool: best}, max(1, task.at))
+            await pools.bring(store, pool, best, task.at)
         await applied.mark(store, POOLS_APPLIED, *key[1:], edge.version, task.at)
 
     await together([write_both(stores.feeds, into_feed), write_both(stores.pools, into_pool)])
 
     now = await _edge(stores, key)
     if now is not None and not now.active:  # the follow ended, and its clean-up ran before this job
-        await _forget(stores, task.viewer_id, task.target_id, now.version, task.at)
+        await _end(stores, task, now.version, settings)
         return
     await write_both(stores.feeds, lambda store: trim_following(store, row, settings.following_cap))
     await trim_both(stores.pools, POOLS, [pool], settings.pool_cap)
@@ -106,11 +108,28 @@ async def unfollowed(
     these pins. A following feed that was cut gets older pins from the targets that the viewer still
     follows."""
     cut = await was_cut(stores, task.viewer_id, settings.following_cap)
-    forget = _forget(stores, task.viewer_id, task.target_id, task.version, task.at)
+    end = _end(stores, task, task.version, settings)
     if cut:
-        await together([forget, refill(stores, task.viewer_id, settings)])
+        await together([end, refill(stores, task.viewer_id, settings)])
     else:
-        await forget
+        await end
+
+
+async def _end(
+    stores: Stores, task: Followed | Unfollowed, version: int, settings: FeedSettings
+) -> None:
+    """Remove what a follow brought. If the viewer follows the target again by now, its job may have
+    written the pool's cells before they were removed here: they are brought again."""
+    viewer_id, target_id = task.viewer_id, task.target_id
+    await _forget(stores, viewer_id, target_id, version, task.at)
+    now = await _edge(stores, EdgeKey(FOLLOWS[kind_of(target_id)], viewer_id, target_id))
+    if now is not None and now.active:
+        again = Followed(viewer_id, target_id, now.version, task.at)
+        await followed(stores, again, None, _nowhere, settings=settings)
+
+
+async def _nowhere(cursor: bytes) -> None:
+    """A follow's job keeps no cursor."""
 
 
 async def _edge(stores: Stores, key: EdgeKey) -> Edge | None:
@@ -128,7 +147,7 @@ async def _forget(stores: Stores, viewer_id: int, cause_id: int, version: int, a
         await applied.mark(store, FOLLOWING_APPLIED, viewer_id, cause_id, version, at)
 
     async def from_pool(store: WideColumnStore) -> None:
-        await pools.forget_cause(store, viewer_id, cause_id, max(1, at))
+        await pools.forget_cause(store, viewer_id, cause_id)
         await applied.mark(store, POOLS_APPLIED, viewer_id, cause_id, version, at)
 
     interest = kind_of(cause_id) is Kind.INTEREST

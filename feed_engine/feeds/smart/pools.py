@@ -6,7 +6,8 @@ repeated old job does not bring the pin back. If a delete marker is lost in a co
 does return, it is marked as shown: it is not chosen again, and leaves the pool with the next visit.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -32,6 +33,8 @@ from feed_engine.feeds.wide import read_row
 ShownAmong = Callable[[Sequence[int]], Awaitable[set[int]]]
 """Returns the given pins that the user was shown."""
 
+LEAPS = (0, 1, 60_000, 3_600_000, 86_400_000)
+"""Milliseconds added to the stamp of cells that stay hidden, one after the other."""
 OWN_SOURCES = (Source.FOLLOWED, Source.INTEREST, Source.RELATED)
 
 _REASONS = {
@@ -79,14 +82,31 @@ def candidate(source: Source, cell: Cell) -> Candidate:
     return Candidate(pin_id, score, source, reason, cause_id, board_id, root_id or pin_id)
 
 
-async def forget_cause(store: WideColumnStore, viewer_id: int, cause_id: int, at: int) -> None:
-    """Remove from one side what the viewer no longer follows: cells with stamps up to `at`. Only
-    earlier versions wrote pins of an interest there."""
+async def bring(store: WideColumnStore, row: bytes, cells: Mapping[bytes, bytes], at: int) -> None:
+    """Write a follow's cells to a viewer's pool on one side. Cells that an earlier unfollow removed
+    stay hidden under its stamp, which may be this millisecond's or a faster clock's: hidden cells
+    are written again with later stamps. A pin that returns although it was shown is marked as
+    shown."""
+    hidden = dict(cells)
+    for leap in LEAPS:
+        if not hidden:
+            return
+        await store.put(POOLS, {row: hidden}, max(1, at) + leap)
+        there = await store.get(POOLS, row, list(hidden))
+        hidden = {column: value for column, value in hidden.items() if column not in there}
+
+
+async def forget_cause(store: WideColumnStore, viewer_id: int, cause_id: int) -> None:
+    """Remove from one side what the viewer no longer follows, at the cells' own stamps: the clock
+    of an unfollow may be ahead of the next follow's clock. Only earlier versions wrote pins of an
+    interest there."""
     row = pool_row(viewer_id, followed_source(cause_id))
-    cells = await read_row(store, POOLS, row)
-    gone = [cell.column for cell in cells if parse_why(cell.value).cause_id == cause_id]
-    if gone:
-        await store.delete(POOLS, {row: gone}, at)
+    by_stamp: dict[int, list[bytes]] = defaultdict(list)
+    for cell in await read_row(store, POOLS, row):
+        if parse_why(cell.value).cause_id == cause_id:
+            by_stamp[cell.stamp].append(cell.column)
+    for stamp, columns in by_stamp.items():
+        await store.delete(POOLS, {row: columns}, stamp)
 
 
 async def take(sides: Sides, user_id: int, shown: ShownAmong, at: int) -> None:

@@ -3,14 +3,16 @@ other."""
 
 import itertools
 import random
+from typing import Any
 
+import msgspec
 import pytest
 
 from datasources.errors import StoreError
-from datasources.protocols import Sides
+from datasources.protocols import Cell, Sides, Table, WideColumnStore
 from feed_engine.feeds.fanout import pin_published
 from feed_engine.feeds.follow_jobs import followed, unfollowed
-from feed_engine.feeds.rows import POOLS, Source, pool_row
+from feed_engine.feeds.rows import POOLS, Reason, Source, pool_row
 from feed_engine.feeds.settings import FeedSettings
 from feed_engine.feeds.wide import read_row
 from feed_engine.outbox.change import Followed, PinPublished, Task, Unfollowed
@@ -259,3 +261,77 @@ async def test_a_fan_out_that_missed_a_side_fails_and_is_complete_after_another_
 
 
 async def _nowhere(cursor: bytes) -> None: ...
+
+
+@pytest.mark.parametrize("times", [(5, 5, 5), (9_000, 9_000, 5), (5, 90_000_000, 6)])
+@pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
+async def test_a_follow_that_comes_back_at_once_brings_its_pins_whatever_the_clocks_say(
+    feeding: Feeding, times: tuple[int, int, int], order: tuple[int, int, int]
+) -> None:
+    """Follow, unfollow and follow within a millisecond, or at gateways whose clocks differ."""
+    viewer, owner = await feeding.user(), await feeding.user()
+    pins = await feeding.pins(await feeding.board(owner), 5)
+    await feeding.drain()
+    await feeding.follow(viewer, owner.id)
+    await feeding.unfollow(viewer, owner.id)
+    await feeding.follow(viewer, owner.id)
+    tasks = [
+        msgspec.structs.replace(task, at=START + at)
+        for task, at in zip(await feeding.tasks(), times, strict=True)
+        if isinstance(task, Followed | Unfollowed)
+    ]
+    for number in order:
+        await feeding.run(tasks[number])
+    row = pool_row(viewer.id, Source.FOLLOWED)
+    for store in feeding.stores.pools:
+        assert len(await read_row(store, POOLS, row)) == len(pins)
+    page = await feeding.home(viewer)
+    assert set(pins_of(page)) == {pin.id for pin in pins}
+    assert {item.reason for item in page.items} == {Reason.FOLLOWED_USER}
+
+
+@pytest.mark.parametrize("before", ["the cells are read", "the cells are deleted"])
+async def test_a_follow_that_comes_back_during_the_unfollows_job_keeps_its_pins(
+    feeding: Feeding, before: str
+) -> None:
+    viewer, owner = await feeding.user(), await feeding.user()
+    pins = await feeding.pins(await feeding.board(owner), 20)
+    await feeding.follow(viewer, owner.id)
+    await feeding.drain()
+    await feeding.unfollow(viewer, owner.id)
+    [task] = await feeding.tasks()
+    row = pool_row(viewer.id, Source.FOLLOWED)
+    again = False
+
+    class Meanwhile:
+        def __init__(self, store: WideColumnStore) -> None:
+            self._store = store
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self._store, name)
+
+        async def come_back(self) -> None:
+            nonlocal again
+            if not again:
+                again = True
+                await feeding.follow(viewer, owner.id)
+                for later in await feeding.tasks():
+                    if isinstance(later, Followed):
+                        await feeding.run(msgspec.structs.replace(later, at=1))
+
+        async def read(self, table: Table, key: bytes, **asked: Any) -> list[Cell]:
+            if key == row and before == "the cells are read":
+                await self.come_back()
+            return await self._store.read(table, key, **asked)
+
+        async def delete(self, table: Table, rows: Any, stamp: int) -> None:
+            if row in rows:
+                await self.come_back()
+            await self._store.delete(table, rows, stamp)
+
+    primary: Any = Meanwhile(feeding.stores.pools.primary)
+    sides = feeding.stores.pools._replace(primary=primary)
+    await feeding.run(task, stores=feeding.stores._replace(pools=sides))
+    assert again
+    for store in feeding.stores.pools:
+        assert len(await read_row(store, POOLS, row)) == len(pins)
