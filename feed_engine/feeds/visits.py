@@ -34,7 +34,7 @@ class Chunk(msgspec.Struct, frozen=True, omit_defaults=True):
     choose enough. `since`: epoch ms of the pools' newest change, if later changes may be missing.
     `lacks`: whether an awaited write is missing. `roots`: for each repin, the first pin of its
     chain. `causes`: for each pin, (followed id, pin id) for what the viewer followed that brought
-    the pin or another pin of the same picture.
+    the pin or another pin of the same picture. `sweep`: whether the pools hold many dead pins.
     """
 
     pins: tuple[tuple[int, Reason], ...] = ()
@@ -44,6 +44,7 @@ class Chunk(msgspec.Struct, frozen=True, omit_defaults=True):
     lacks: bool = False
     roots: dict[int, int] = {}
     causes: dict[int, tuple[tuple[int, int], ...]] = {}
+    sweep: bool = False
 
     @property
     def shown(self) -> set[int]:

@@ -26,6 +26,7 @@ from feed_engine.feeds.settings import Feeds
 from feed_engine.feeds.smart import materialized
 from feed_engine.feeds.smart.generator import Candidate, generate
 from feed_engine.feeds.smart.interests import ask_fill
+from feed_engine.feeds.smart.pools import OWN_SOURCES
 from feed_engine.feeds.smart.reading import PoolRow, PoolRows, read_pages
 from feed_engine.feeds.smart.scoring import HALF_LIFE
 from feed_engine.feeds.visible import Visible
@@ -34,6 +35,8 @@ from feed_engine.speculation import Side
 from feed_engine.times import HOUR
 
 DEEPEST = 3  # reads for one chunk, at most; each read is twice as deep as the one before
+DEEPER = 4  # reads, the last of the viewer's own rows, if they are dead as far as they were read
+SWEPT = 25  # dead candidates of a visit for which its job looks through the viewer's pools
 SPARE = 5  # candidates that are checked in addition to 1.25 times the wanted number
 SIBLINGS = 10  # further candidates of one picture that are checked, to name what brought it
 # candidates that are first looked up among the shown pins, for each candidate that is checked
@@ -87,7 +90,7 @@ class Candidates:
         """Read the next page of each row. Raises StoreError."""
         self._reads += 1
         if self._reads > 1:
-            await self._read(self._rows.next())
+            await self._read(self._rows.next(own=self._reads > DEEPEST))
             return
         # The viewer most likely follows the same interests as at the last visit.
         self._rows.follow(self._feeds.interests.get(self._viewer_id, ()))
@@ -118,7 +121,9 @@ class Candidates:
             chosen = self._generate(ahead, taken)
             wanted = chosen[:size]
             short = len(wanted) < size or any(rates[c.source] == 0 for c in wanted)
-            unread = self._reads < DEEPEST and self._rows.unread(own=len(wanted) >= size)
+            buried = self.sweep and not any(rates[c.source] for c in wanted)
+            deepest = DEEPER if buried else DEEPEST
+            unread = self._reads < deepest and self._rows.unread(own=len(wanted) >= size)
             if short and unread and not over:
                 with suppress(StoreError):  # the first read's candidates are enough
                     await self.read()
@@ -134,6 +139,12 @@ class Candidates:
                     ahead *= 2  # if some candidates fail, the next round checks more
                 await asyncio.gather(*asking)
                 first, looked_up = False, 2 * looked_up
+
+    @property
+    def sweep(self) -> bool:
+        """Whether the viewer's pools hold many pins that can't be seen."""
+        own = (c.pin_id for source in OWN_SOURCES for c in self._rows.found[source])
+        return len(self._dead.intersection(own)) >= SWEPT
 
     def roots(self, chosen: Iterable[Candidate]) -> dict[int, int]:
         """Repin → the first pin of its chain, for the repins among the chosen pins."""

@@ -5,6 +5,9 @@ both sides of the pools, and only then is the visit marked as saved. A job that 
 again produces the same state: every write is stamped with the visit's time, and the pins that are
 removed are the pins that are marked as shown.
 
+A visit that found many dead pins has its job sweep the pools: dead pins would keep the next visits
+from the live pins below them.
+
 Removing pins from the pools costs most, and costs the same for one visit or many. So a job hands
 over all unsaved visits of its user. After an outage, the first job of each user leaves little to
 the user's other jobs.
@@ -45,6 +48,8 @@ async def visit_shown(
         await materialized.save(stores.feeds, task.user_id, visit.generation, chunk.pins, at, roots)
     shown = _Shown(stores, task.user_id)
     await pools.take(stores.pools, task.user_id, shown.among, max(1, unsaved[-1].created))
+    if any(visit.chunk.sweep for visit in unsaved):
+        await pools.sweep(stores, task.user_id)
     if any(visit.generation % TRIM_EVERY == 0 for visit in unsaved):
         await materialized.trim(stores.feeds, task.user_id, settings.materialized_cap)
     if any(visit.generation % FORGET_EVERY == 0 for visit in unsaved):

@@ -12,8 +12,8 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 import msgspec
 
 from datasources.ids import Kind, kind_of
-from datasources.protocols import Cell, Sides, WideColumnStore
-from feed_engine.feeds.content import PinLike
+from datasources.protocols import Cell, Sides, Stores, WideColumnStore
+from feed_engine.feeds.content import PinLike, load_pins, public_boards
 from feed_engine.feeds.dual import write_both
 from feed_engine.feeds.rows import (
     POOLS,
@@ -101,10 +101,38 @@ async def forget_cause(store: WideColumnStore, viewer_id: int, cause_id: int) ->
     of an unfollow may be ahead of the next follow's clock. Only earlier versions wrote pins of an
     interest there."""
     row = pool_row(viewer_id, followed_source(cause_id))
+    cells = await read_row(store, POOLS, row)
+    await _remove(store, row, (c for c in cells if parse_why(c.value).cause_id == cause_id))
+
+
+async def sweep(stores: Stores, user_id: int) -> None:
+    """Remove the pins that nobody may see any more (deleted, or on a secret or deleted board) from
+    the user's pools, on both sides, at the cells' own stamps: a pin that becomes public again is
+    written with a later stamp."""
+    alive: dict[int, bool] = {}
+
+    async def look_up(ids: Iterable[int]) -> None:
+        asked = [id for id in dict.fromkeys(ids) if id not in alive]
+        pins = await load_pins(stores, asked)
+        public = await public_boards(stores, {pin.board_id for pin in pins.values()})
+        alive.update((id, id in pins and pins[id].board_id in public) for id in asked)
+
+    async def clean(store: WideColumnStore) -> None:
+        for source in OWN_SOURCES:
+            row = pool_row(user_id, source)
+            cells = await read_row(store, POOLS, row)
+            await look_up(parse_pool(cell.column).pin_id for cell in cells)
+            dead = [cell for cell in cells if not alive[parse_pool(cell.column).pin_id]]
+            await _remove(store, row, dead)
+
+    await write_both(stores.pools, clean)
+
+
+async def _remove(store: WideColumnStore, row: bytes, cells: Iterable[Cell]) -> None:
+    """Remove cells at their own stamps."""
     by_stamp: dict[int, list[bytes]] = defaultdict(list)
-    for cell in await read_row(store, POOLS, row):
-        if parse_why(cell.value).cause_id == cause_id:
-            by_stamp[cell.stamp].append(cell.column)
+    for cell in cells:
+        by_stamp[cell.stamp].append(cell.column)
     for stamp, columns in by_stamp.items():
         await store.delete(POOLS, {row: columns}, stamp)
 

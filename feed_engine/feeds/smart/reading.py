@@ -39,6 +39,10 @@ class PoolRow:
     lowest: float = inf
     ended: bool = False
 
+    @property
+    def shared(self) -> bool:
+        return self.interest_id != 0 or self.source is Source.POPULAR
+
 
 @dataclass(slots=True)
 class PoolRows:
@@ -72,11 +76,11 @@ class PoolRows:
         fillers' many rows are most likely not needed."""
         return [row for row in self.rows if fillers or self.rates[row.source] > 0]
 
-    def next(self) -> list[PoolRow]:
-        """The rows of a further read. Fillers come last. The rows whose unread cells may have the
-        highest score of their source come first, because they keep other candidates from being
-        offered."""
-        unread = [row for row in self.rows if not row.ended]
+    def next(self, *, own: bool = False) -> list[PoolRow]:
+        """The rows of a further read. `own`: only rows that the viewer shares with nobody. Fillers
+        come last. The rows whose unread cells may have the highest score of their source come
+        first, because they keep other candidates from being offered."""
+        unread = [row for row in self.rows if not row.ended and not (own and row.shared)]
         unread.sort(key=lambda row: (self.rates[row.source] == 0, -row.lowest))
         return unread[:DEEPENED]
 

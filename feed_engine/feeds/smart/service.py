@@ -164,6 +164,7 @@ async def _begin(
             *(pins, side, missing, candidates.since, candidates.lacks),
             roots=candidates.roots(chosen),
             causes=candidates.causes(chosen),
+            sweep=candidates.sweep,
         )
 
     return await visits.begin(feeds.stores, asked.viewer_id, name, known, feeds.clock(), choose)

@@ -153,7 +153,7 @@ async def test_the_rows_that_a_visit_reads_are_bounded(feeding: Feeding) -> None
     counts = Counts()
     page = await feeding.home(viewer, stores=counts.of(feeding.stores))
     assert set(pins_of(page)) <= {pin.id}
-    assert counts.calls["pools.read"] == 3 + 9 + 10 + 9 + 9
+    assert counts.calls["pools.read"] == 3 + 9 + 10 + 9 + 9 + 3
     assert counts.calls.total() <= 60
 
 
