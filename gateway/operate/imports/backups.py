@@ -14,6 +14,7 @@ from gateway.operate.imports.events import Event, Fault, Folder, Link, Trashed, 
 MOST = 128 << 20
 """Bytes of a document, at most. It is read as a whole, unlike a file in HTML."""
 _LINK, _SEPARATOR = 1, 3  # Firefox's type codes
+_SEPARATOR_TYPE = "text/x-moz-place-separator"  # older backups have no codes
 _FIREFOX_ROOTS = {
     "bookmarksMenuFolder": "Bookmarks Menu",
     "toolbarFolder": "Bookmarks Toolbar",
@@ -38,6 +39,7 @@ class _FirefoxNode(msgspec.Struct, rename="camel"):
     title: str | None = None
     uri: str | None = None
     root: str | None = None
+    type: str | None = None
     type_code: int = 0
     date_added: Any = None
     last_modified: Any = None
@@ -112,7 +114,9 @@ def _broken(error: Exception) -> BadInput:
 
 
 def _of_firefox(node: _FirefoxNode) -> _Node | None:
-    if node.root == _FIREFOX_TAGS or node.type_code == _SEPARATOR:
+    if node.root == _FIREFOX_TAGS:
+        return None
+    if node.type_code == _SEPARATOR or node.type == _SEPARATOR_TYPE:
         return None
     notes = [a.value for a in node.annos or () if a.name == _DESCRIPTION]
     return _Node(

@@ -13,6 +13,8 @@ from click.testing import CliRunner
 
 from datasources.errors import BadInput
 from gateway.cli import main
+from gateway.operate.imports.backups import read_firefox
+from gateway.operate.imports.events import Folder, Link
 from gateway.operate.imports.formats import Format, is_plain, recognize
 
 USER = '{"type":"user","key":"u","username":"ann"}'
@@ -98,6 +100,23 @@ def test_a_file_that_is_not_read_is_named_and_nothing_is_made(tmp_path: Path) ->
 def nested(depth: int) -> bytes:
     inside = '{"typeCode":2,"title":"x","children":['
     return (inside * depth + "]}" * depth).encode()
+
+
+def test_a_backup_of_an_older_firefox_names_separators_without_codes() -> None:
+    kind = "text/x-moz-place"
+    given = {
+        "title": "",
+        "type": f"{kind}-container",
+        "root": "placesRoot",
+        "children": [
+            {"title": "Tea", "type": f"{kind}-container", "children": []},
+            {"type": f"{kind}-separator"},
+            {"title": "Sencha", "type": kind, "uri": "https://e.x/1"},
+        ],
+    }
+    events = list(read_firefox(io.BytesIO(json.dumps(given).encode())))
+    assert [e.path for e in events if isinstance(e, Folder)] == [("Tea",)]
+    assert [e.href for e in events if isinstance(e, Link)] == ["https://e.x/1"]
 
 
 def test_what_is_said_does_not_depend_on_where_the_beginning_ends() -> None:
