@@ -57,10 +57,11 @@ def test_the_gateways_image_runs_without_root_and_checks_its_health() -> None:
 def test_the_build_checks_the_installed_modules_and_not_the_sources(tmp_path: Path) -> None:
     """The check runs in the folder of the sources, whose packages have the same names."""
     text = (ROOT / "deploy/gateway/Dockerfile").read_text()
-    [options] = re.findall(r"/opt/pinway/bin/python (.*)-c \"import gateway", text)
-    (tmp_path / "gateway.py").write_text("raise SystemExit('the sources')")
+    [options] = re.findall(r"/opt/pinway/bin/python (.*)-c \"from pinway", text)
+    for name in ("gateway", "pinway"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('the sources')")
     done = subprocess.run(
-        [sys.executable, *options.split(), "-c", "import gateway"],
+        [sys.executable, *options.split(), "-c", "import pinway.path, gateway"],
         cwd=tmp_path,
         capture_output=True,
         text=True,
