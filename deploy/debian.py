@@ -7,6 +7,8 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from deploy.commands import run
+
 WAIT = 600
 """Seconds to wait for another program that installs packages."""
 
@@ -25,20 +27,8 @@ def install(
     lock = Path(tempfile.gettempdir()) / f"pinway-debian-packages-{os.getuid()}.lock"
     with lock.open("w") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
-        done = _run(command)
+        done = run(command)
         if done.returncode != 0:  # A fresh image has no lists, an old one has stale ones.
-            _run([*apt, "update"])
-            done = _run(command)
+            run([*apt, "update"])
+            done = run(command)
     return done
-
-
-def _run(command: Sequence[str]) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        check=False,
-    )

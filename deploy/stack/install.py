@@ -4,13 +4,13 @@ import fcntl
 import hashlib
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from datasources.replication import programs
 from deploy import debian
+from deploy.commands import run
 from deploy.stack.errors import StackError
 
 HBASE = Path(__file__).parent.parent / "hbase"
@@ -80,22 +80,6 @@ def _install(packages: Sequence[str], progress: Progress) -> None:
     if done.returncode != 0:
         print(done.stdout[-3000:], file=sys.stderr)
         raise StackError(f"apt-get failed; {by_hand} to see why, then run this again.")
-
-
-def run(
-    command: Sequence[str], env: Mapping[str, str] | None = None
-) -> "subprocess.CompletedProcess[str]":
-    """Run a program to its end, without input. `stdout` of the result also has its errors."""
-    return subprocess.run(
-        command,
-        env=env,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        check=False,
-    )
 
 
 def jars_complete(lib: Path = HBASE_LIB, pom: Path = HBASE / "pom.xml") -> bool:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from datasources.replication.server_row import EVENT, EXISTS, FIRST_ROW, READ, SCHEMA, opens
+from deploy.commands import run
 from deploy.stack import install
 from deploy.stack.errors import StackError
 from deploy.stack.files import write_if_changed
@@ -96,7 +97,7 @@ class MariaDB(Service):
         )
         write_if_changed(accounts, text, secret=True)
         owner = pwd.getpwuid(os.geteuid()).pw_name
-        made = install.run(
+        made = run(
             [
                 install.tool("mariadb-install-db"),
                 "--no-defaults",
