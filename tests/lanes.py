@@ -32,8 +32,8 @@ LANES: dict[str, tuple[str, ...]] = {
     "run": ("run",),
     "alone": ("drills",),
 }
-"""Each lane, and the folders and files of its tests, relative to `tests`. A
-file belongs to the lane that names it most exactly."""
+"""Each lane, and the folders and files of its tests, relative to `tests`. A file belongs to the
+lane that names it most exactly."""
 LAST = "alone"
 """The lane of the tests that judge the whole machine. It begins when all other lanes have ended."""
 ON_SERVERS = {
@@ -42,7 +42,8 @@ ON_SERVERS = {
     "real": frozenset(PARTS),
     LAST: frozenset(PARTS),
 }
-"""The parts of the real servers that a lane's tests may start. Each lane starts its own."""
+"""The parts of the real servers that a lane's tests may start. Each lane starts its own. A test
+that uses servers is in a lane with as few parts as it needs."""
 _BACKENDS = {
     "mysql": "databases",
     "zookeeper": "databases",
@@ -83,9 +84,8 @@ def _lane(item: pytest.Item) -> str:
     parts = parts_of(item)
     if not parts:
         return _home(item.path)
-    if parts == {"databases"}:
-        return "databases"
-    return max(("clusters", "real", LAST), key=lambda lane: _named(item.path, lane))
+    able = [lane for lane, started in ON_SERVERS.items() if parts <= started]
+    return min(able, key=lambda lane: (len(ON_SERVERS[lane]), -_named(item.path, lane)))
 
 
 def _home(path: Path) -> str:
