@@ -1,4 +1,8 @@
 """Lengths of time, in milliseconds."""
 
-HOUR = 3_600_000
+MINUTE = 60_000
+HOUR = 60 * MINUTE
 DAY = 24 * HOUR
+LEAPS = (MINUTE, HOUR, DAY)
+"""Added to the clock for a stamp, one after the other, while written cells stay hidden: the clock
+that stamped the removal of these cells was ahead of this clock."""

@@ -79,12 +79,16 @@ async def public_boards(stores: Stores, ids: Iterable[int]) -> set[int]:
     return found
 
 
+async def public_pins(stores: Stores, ids: Iterable[int]) -> dict[int, Pin]:
+    """The pins of `ids` that everybody may see: active, and on a public board."""
+    pins = await load_pins(stores, ids)
+    boards = await public_boards(stores, {pin.board_id for pin in pins.values()})
+    return {id: pin for id, pin in pins.items() if pin.board_id in boards}
+
+
 async def public_pin(stores: Stores, pin_id: int) -> Pin | None:
-    """The pin, if it is active and on a public board. None otherwise."""
-    pin = (await load_pins(stores, [pin_id])).get(pin_id)
-    if pin is None or pin.board_id not in await public_boards(stores, [pin.board_id]):
-        return None
-    return pin
+    """The pin, if everybody may see it. None otherwise."""
+    return (await public_pins(stores, [pin_id])).get(pin_id)
 
 
 async def newest_ids(

@@ -15,7 +15,7 @@ from datasources.ids import Kind
 from datasources.protocols import Cell, Stores, WideColumnStore
 from datasources.together import together
 from feed_engine.feeds.asking import ASK_AGAIN, ASKED, ask
-from feed_engine.feeds.content import load_pins, public_boards
+from feed_engine.feeds.content import public_pins
 from feed_engine.feeds.follow_edges import FOLLOWS, followed
 from feed_engine.feeds.lanes import on_side
 from feed_engine.feeds.newest import newest_followed
@@ -30,15 +30,13 @@ from feed_engine.feeds.rows import (
 )
 from feed_engine.feeds.settings import DEFAULTS, FeedSettings, epoch_ms
 from feed_engine.feeds.trimming import CUT, cut_mark, mark_cut, trim_following
-from feed_engine.feeds.wide import read_row
+from feed_engine.feeds.wide import read_row, remove
 from feed_engine.outbox.change import Advance, FeedShort
+from feed_engine.times import LEAPS
 
 REFILLED = b"\x02"
 """The column of the mark in FOLLOWING_APPLIED. Its stamp is the epoch ms of the last refill."""
 TRIES = 5  # attempts of a refill whose follow edges change during the refill
-LEAPS = (0, 60_000, 3_600_000, 86_400_000)
-"""Milliseconds added to the clock for a stamp, when written cells stay hidden: the clock that
-stamped the removal of these cells was ahead of this clock."""
 
 
 async def feed_short(
@@ -167,7 +165,7 @@ class _Side:
         await self._remove_dead(rest, edges)
         there = {cell.column for cell in cells}
         missing = {column: v for column, v in wanted.items() if column not in there}
-        for leap in LEAPS:
+        for leap in (0, *LEAPS):
             stamp = await self._next_stamp(leap)
             if not missing:
                 break
@@ -194,18 +192,12 @@ class _Side:
         causes that are not followed. Each cell is removed at its own stamp: a pin that returns is
         written with a higher stamp."""
         columns = {cell.column: parse_following(cell.column) for cell in cells}
-        pins = await load_pins(self._stores, {column.pin_id for column in columns.values()})
-        public = await public_boards(self._stores, {pin.board_id for pin in pins.values()})
-        dead: dict[int, list[bytes]] = defaultdict(list)
-        for cell in cells:
+        pins = await public_pins(self._stores, {column.pin_id for column in columns.values()})
+
+        def alive(cell: Cell) -> bool:
             _, pin_id, cause = columns[cell.column]
             pin = pins.get(pin_id)
-            if (
-                pin is None
-                or pin.board_id not in public
-                or cause not in edges
-                or cause not in (pin.owner_id, pin.board_id)
-            ):
-                dead[cell.stamp].append(cell.column)
-        for stamp, some in dead.items():
-            await self._store.delete(FOLLOWING, {self._row: some}, stamp)
+            return pin is not None and cause in edges and cause in (pin.owner_id, pin.board_id)
+
+        dead = (cell for cell in cells if not alive(cell))
+        await remove(self._store, FOLLOWING, self._row, dead)

@@ -1,5 +1,6 @@
 """Helpers of all feed writes: writes to both sides, reads of whole rows, occasional trimming."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from zlib import crc32
 
@@ -39,6 +40,16 @@ async def delete_both(
     """Hide columns with stamps up to `stamp` on both sides."""
     if rows:
         await write_both(sides, lambda store: store.delete(table, rows, stamp))
+
+
+async def remove(store: WideColumnStore, table: Table, row: bytes, cells: Iterable[Cell]) -> None:
+    """Remove cells of a row from one side, each at its own stamp: a later write of the same column
+    stays, whatever the clocks say."""
+    by_stamp: dict[int, list[bytes]] = defaultdict(list)
+    for cell in cells:
+        by_stamp[cell.stamp].append(cell.column)
+    for stamp, columns in by_stamp.items():
+        await store.delete(table, {row: columns}, stamp)
 
 
 async def trim_both(sides: Sides, table: Table, rows: Iterable[bytes], keep: int) -> None:

@@ -14,12 +14,12 @@ from datasources.mappings import ListKey, Mapping
 from datasources.protocols import Stores, WideColumnStore
 from datasources.records import Pin
 from feed_engine.feeds.asking import ASK_AGAIN, ASKED, ask
-from feed_engine.feeds.content import load_pins, newest_pins, public_boards
+from feed_engine.feeds.content import newest_pins, public_pins
 from feed_engine.feeds.dual import write_both
 from feed_engine.feeds.rows import POOLS, POOLS_APPLIED, id_row, interest_row, parse_pool
 from feed_engine.feeds.settings import DEFAULTS, FeedSettings, epoch_ms
 from feed_engine.feeds.smart import pools
-from feed_engine.feeds.wide import due, put_both, read_row
+from feed_engine.feeds.wide import due, put_both, read_row, remove
 from feed_engine.outbox.change import Advance, InterestShort
 
 FILLED = b"\x02"
@@ -53,12 +53,10 @@ async def tidy(store: WideColumnStore, stores: Stores, interest_id: int, keep: i
     row = interest_row(interest_id)
     cells = await read_row(store, POOLS, row)
     ids = [parse_pool(cell.column).pin_id for cell in cells]
-    pins = await load_pins(stores, ids)
-    public = await public_boards(stores, {pin.board_id for pin in pins.values()})
-    for cell, id in zip(cells, ids, strict=True):
-        pin = pins.get(id)
-        if pin is None or pin.board_id not in public or interest_id not in pin.interest_ids:
-            await store.delete(POOLS, {row: [cell.column]}, cell.stamp)
+    pins = await public_pins(stores, ids)
+    there = {id for id, pin in pins.items() if interest_id in pin.interest_ids}
+    gone = (cell for cell, id in zip(cells, ids, strict=True) if id not in there)
+    await remove(store, POOLS, row, gone)
     await store.trim(POOLS, row, keep)
 
 

@@ -4,7 +4,6 @@ Beside it, a row marks the shown pins, which the generator must not choose again
 days. Both sides store both rows. Cells are stamped with the visit's time.
 """
 
-from collections import defaultdict
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
@@ -25,7 +24,7 @@ from feed_engine.feeds.rows import (
     shown_at,
     shown_pin,
 )
-from feed_engine.feeds.wide import delete_both, put_both, read_row, trim_both
+from feed_engine.feeds.wide import delete_both, put_both, read_row, remove, trim_both
 
 
 class ShownPin(NamedTuple):
@@ -95,13 +94,12 @@ async def forget_shown(sides: Sides, user_id: int, before: int) -> None:
     async def forget(store: WideColumnStore) -> None:
         feed = await read_row(store, MATERIALIZED, row)
         oldest = parse_place(feed[-1].column).generation if feed else None
-        gone: dict[int, list[bytes]] = defaultdict(list)
+        gone = []
         for cell in await read_row(store, SHOWN, row):
             generation = parse_shown_at(cell.value).generation
             if cell.stamp < before and (oldest is None or generation < oldest):
-                gone[cell.stamp].append(cell.column)
-        for stamp, columns in gone.items():
-            await store.delete(SHOWN, {row: columns}, stamp)
-            COUNTS.shown_forgotten += len(columns)
+                gone.append(cell)
+        await remove(store, SHOWN, row, gone)
+        COUNTS.shown_forgotten += len(gone)
 
     await write_both(sides, forget)

@@ -6,14 +6,13 @@ repeated old job does not bring the pin back. If a delete marker is lost in a co
 does return, it is marked as shown: it is not chosen again, and leaves the pool with the next visit.
 """
 
-from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
 import msgspec
 
 from datasources.ids import Kind, kind_of
 from datasources.protocols import Cell, Sides, Stores, WideColumnStore
-from feed_engine.feeds.content import PinLike, load_pins, public_boards
+from feed_engine.feeds.content import PinLike, public_pins
 from feed_engine.feeds.dual import write_both
 from feed_engine.feeds.rows import (
     POOLS,
@@ -28,13 +27,12 @@ from feed_engine.feeds.rows import (
 )
 from feed_engine.feeds.smart import scoring
 from feed_engine.feeds.smart.generator import Candidate
-from feed_engine.feeds.wide import read_row
+from feed_engine.feeds.wide import read_row, remove
+from feed_engine.times import LEAPS
 
 ShownAmong = Callable[[Sequence[int]], Awaitable[set[int]]]
 """Returns the given pins that the user was shown."""
 
-LEAPS = (0, 1, 60_000, 3_600_000, 86_400_000)
-"""Milliseconds added to the stamp of cells that stay hidden, one after the other."""
 OWN_SOURCES = (Source.FOLLOWED, Source.INTEREST, Source.RELATED)
 
 _REASONS = {
@@ -88,7 +86,7 @@ async def bring(store: WideColumnStore, row: bytes, cells: Mapping[bytes, bytes]
     are written again with later stamps. A pin that returns although it was shown is marked as
     shown."""
     hidden = dict(cells)
-    for leap in LEAPS:
+    for leap in (0, 1, *LEAPS):
         if not hidden:
             return
         await store.put(POOLS, {row: hidden}, max(1, at) + leap)
@@ -102,7 +100,8 @@ async def forget_cause(store: WideColumnStore, viewer_id: int, cause_id: int) ->
     interest there."""
     row = pool_row(viewer_id, followed_source(cause_id))
     cells = await read_row(store, POOLS, row)
-    await _remove(store, row, (c for c in cells if parse_why(c.value).cause_id == cause_id))
+    gone = (cell for cell in cells if parse_why(cell.value).cause_id == cause_id)
+    await remove(store, POOLS, row, gone)
 
 
 async def sweep(stores: Stores, user_id: int) -> None:
@@ -113,9 +112,8 @@ async def sweep(stores: Stores, user_id: int) -> None:
 
     async def look_up(ids: Iterable[int]) -> None:
         asked = [id for id in dict.fromkeys(ids) if id not in alive]
-        pins = await load_pins(stores, asked)
-        public = await public_boards(stores, {pin.board_id for pin in pins.values()})
-        alive.update((id, id in pins and pins[id].board_id in public) for id in asked)
+        public = await public_pins(stores, asked)
+        alive.update((id, id in public) for id in asked)
 
     async def clean(store: WideColumnStore) -> None:
         for source in OWN_SOURCES:
@@ -123,18 +121,9 @@ async def sweep(stores: Stores, user_id: int) -> None:
             cells = await read_row(store, POOLS, row)
             await look_up(parse_pool(cell.column).pin_id for cell in cells)
             dead = [cell for cell in cells if not alive[parse_pool(cell.column).pin_id]]
-            await _remove(store, row, dead)
+            await remove(store, POOLS, row, dead)
 
     await write_both(stores.pools, clean)
-
-
-async def _remove(store: WideColumnStore, row: bytes, cells: Iterable[Cell]) -> None:
-    """Remove cells at their own stamps."""
-    by_stamp: dict[int, list[bytes]] = defaultdict(list)
-    for cell in cells:
-        by_stamp[cell.stamp].append(cell.column)
-    for stamp, columns in by_stamp.items():
-        await store.delete(POOLS, {row: columns}, stamp)
 
 
 async def take(sides: Sides, user_id: int, shown: ShownAmong, at: int) -> None:
