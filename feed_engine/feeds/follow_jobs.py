@@ -46,32 +46,39 @@ async def followed(
     *,
     settings: FeedSettings = DEFAULTS,
 ) -> None:
+    """Add the target's pins to the viewer's feeds."""
+    await _begin(stores, task.viewer_id, task.target_id, task.at, settings)
+
+
+async def _begin(
+    stores: Stores, viewer_id: int, target_id: int, at: int, settings: FeedSettings
+) -> None:
     """Add the target's newest pins. The following feed gets as many as it can hold, so it doesn't
     matter which pins were fanned out before; the pool gets a few. Pins of an interest are in the
     interest's own pool."""
-    key = EdgeKey(FOLLOWS[kind_of(task.target_id)], task.viewer_id, task.target_id)
+    key = EdgeKey(FOLLOWS[kind_of(target_id)], viewer_id, target_id)
     edge = await _edge(stores, key)
     if edge is None or not edge.active:
         return  # the unfollow leaves a later mark
-    kind, limit = kind_of(task.target_id), settings.following_cap
+    kind, limit = kind_of(target_id), settings.following_cap
     if kind is Kind.INTEREST:
-        await fill(stores, [task.target_id], settings.backfill)
+        await fill(stores, [target_id], settings.backfill)
         await write_both(
             stores.pools,
-            lambda store: applied.mark(store, POOLS_APPLIED, *key[1:], edge.version, task.at),
+            lambda store: applied.mark(store, POOLS_APPLIED, *key[1:], edge.version, at),
         )
         return
-    pins_of = ListKey(PINS_OF[kind], task.target_id)
+    pins_of = ListKey(PINS_OF[kind], target_id)
     pins: Sequence[PinLike] = (await newest_pins(stores, [pins_of], limit))[pins_of]
     if kind is Kind.BOARD and len(pins) >= limit:
         # A board's list is in the user's own order: its first pins are not always the newest.
-        newest = await newest_followed(stores, task.viewer_id, [task.target_id], limit)
+        newest = await newest_followed(stores, viewer_id, [target_id], limit)
         pins = [found.pin for found in newest]
     more = (await stores.shards.mappings.heads([pins_of]))[pins_of].size > len(pins)
-    row = id_row(task.viewer_id)
-    columns = following_columns(task.viewer_id, task.target_id, pins)
-    pool = pool_row(task.viewer_id, pools.followed_source(task.target_id))
-    best = pools.followed_cells(pins[: settings.backfill], task.viewer_id, task.target_id)
+    row = id_row(viewer_id)
+    columns = following_columns(viewer_id, target_id, pins)
+    pool = pool_row(viewer_id, pools.followed_source(target_id))
+    best = pools.followed_cells(pins[: settings.backfill], viewer_id, target_id)
 
     async def into_feed(store: WideColumnStore) -> None:
         if more:
@@ -79,18 +86,18 @@ async def followed(
         if columns:
             cells = {row: dict.fromkeys(columns, b"")}
             await store.put(FOLLOWING, cells, follow_stamp(edge.version))
-        await applied.mark(store, FOLLOWING_APPLIED, *key[1:], edge.version, task.at)
+        await applied.mark(store, FOLLOWING_APPLIED, *key[1:], edge.version, at)
 
     async def into_pool(store: WideColumnStore) -> None:
         if best:
-            await pools.bring(store, pool, best, task.at)
-        await applied.mark(store, POOLS_APPLIED, *key[1:], edge.version, task.at)
+            await pools.bring(store, pool, best, at)
+        await applied.mark(store, POOLS_APPLIED, *key[1:], edge.version, at)
 
     await together([write_both(stores.feeds, into_feed), write_both(stores.pools, into_pool)])
 
     now = await _edge(stores, key)
     if now is not None and not now.active:  # the follow ended, and its clean-up ran before this job
-        await _end(stores, task, now.version, settings)
+        await _end(stores, viewer_id, target_id, now.version, at, settings)
         return
     await write_both(stores.feeds, lambda store: trim_following(store, row, settings.following_cap))
     await trim_both(stores.pools, POOLS, [pool], settings.pool_cap)
@@ -108,7 +115,7 @@ async def unfollowed(
     these pins. A following feed that was cut gets older pins from the targets that the viewer still
     follows."""
     cut = await was_cut(stores, task.viewer_id, settings.following_cap)
-    end = _end(stores, task, task.version, settings)
+    end = _end(stores, task.viewer_id, task.target_id, task.version, task.at, settings)
     if cut:
         await together([end, refill(stores, task.viewer_id, settings)])
     else:
@@ -116,20 +123,14 @@ async def unfollowed(
 
 
 async def _end(
-    stores: Stores, task: Followed | Unfollowed, version: int, settings: FeedSettings
+    stores: Stores, viewer_id: int, target_id: int, version: int, at: int, settings: FeedSettings
 ) -> None:
     """Remove what a follow brought. If the viewer follows the target again by now, its job may have
     written the pool's cells before they were removed here: they are brought again."""
-    viewer_id, target_id = task.viewer_id, task.target_id
-    await _forget(stores, viewer_id, target_id, version, task.at)
+    await _forget(stores, viewer_id, target_id, version, at)
     now = await _edge(stores, EdgeKey(FOLLOWS[kind_of(target_id)], viewer_id, target_id))
     if now is not None and now.active:
-        again = Followed(viewer_id, target_id, now.version, task.at)
-        await followed(stores, again, None, _nowhere, settings=settings)
-
-
-async def _nowhere(cursor: bytes) -> None:
-    """A follow's job keeps no cursor."""
+        await _begin(stores, viewer_id, target_id, at, settings)
 
 
 async def _edge(stores: Stores, key: EdgeKey) -> Edge | None:
