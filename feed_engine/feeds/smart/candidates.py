@@ -121,7 +121,7 @@ class Candidates:
             chosen = self._generate(ahead, taken)
             wanted = chosen[:size]
             short = len(wanted) < size or any(rates[c.source] == 0 for c in wanted)
-            buried = self.sweep and not any(rates[c.source] for c in wanted)
+            buried = not any(rates[c.source] for c in wanted) and self.sweep
             deepest = DEEPER if buried else DEEPEST
             unread = self._reads < deepest and self._rows.unread(own=len(wanted) >= size)
             if short and unread and not over:
