@@ -108,19 +108,14 @@ async def sweep(stores: Stores, user_id: int) -> None:
     """Remove the pins that nobody may see any more (deleted, or on a secret or deleted board) from
     the user's pools, on both sides, at the cells' own stamps: a pin that becomes public again is
     written with a later stamp."""
-    alive: dict[int, bool] = {}
-
-    async def look_up(ids: Iterable[int]) -> None:
-        asked = [id for id in dict.fromkeys(ids) if id not in alive]
-        public = await public_pins(stores, asked)
-        alive.update((id, id in public) for id in asked)
 
     async def clean(store: WideColumnStore) -> None:
         for source in OWN_SOURCES:
             row = pool_row(user_id, source)
             cells = await read_row(store, POOLS, row)
-            await look_up(parse_pool(cell.column).pin_id for cell in cells)
-            dead = [cell for cell in cells if not alive[parse_pool(cell.column).pin_id]]
+            # Looked up after each side's read: a pin that comes back has other cells there by then.
+            public = await public_pins(stores, (parse_pool(cell.column).pin_id for cell in cells))
+            dead = (cell for cell in cells if parse_pool(cell.column).pin_id not in public)
             await remove(store, POOLS, row, dead)
 
     await write_both(stores.pools, clean)
