@@ -8,7 +8,10 @@ from pinway.path import put_first
 def main() -> None:
     """Run the worker and end the process."""
     put_first()
-    from gateway.server.worker import run
+    from gateway.site.collector import no_passes
+
+    with no_passes():  # imports make much that stays, which each pass would visit
+        from gateway.server.worker import run
 
     run(sys.argv[1:])
 

@@ -11,6 +11,7 @@ from click.shell_completion import CompletionItem
 
 from datasources.errors import PinwayError
 from gateway.server.interruption import stopping
+from gateway.site.collector import no_passes
 
 
 class Source(NamedTuple):
@@ -30,7 +31,8 @@ class Loaded(MutableMapping[str, click.Command]):
     def __getitem__(self, name: str) -> click.Command:
         if name not in self._found:
             module, attribute, summary = self._sources[name]
-            command: click.Command = getattr(import_module(module), attribute)
+            with no_passes():  # imports make much that stays, which each pass would visit
+                command: click.Command = getattr(import_module(module), attribute)
             command.short_help = summary
             self._found[name] = command
         return self._found[name]
