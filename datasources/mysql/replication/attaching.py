@@ -4,14 +4,14 @@ A former master may have writes that were never acknowledged. Such a server is r
 the master as of one moment, and follows from there.
 """
 
-from typing import NamedTuple
-
 from datasources.errors import ConfigError, StoreConflict
 from datasources.mysql.replication import gtids
 from datasources.mysql.replication.admin import CONNECT_SECONDS, Admin, applied
-from datasources.mysql.replication.copying import Progress, copy, snapshot
-from datasources.mysql.replication.promotion import Seam, Tell, no_seam
+from datasources.mysql.replication.copying import copy, snapshot
+from datasources.mysql.replication.promotion import Seam, no_seam
+from datasources.replication.accounts import Replica
 from datasources.replication.server_row import RENEWAL
+from datasources.replication.steps import Progress, Tell
 
 CATCH_UP_SECONDS = 3600
 REFUSED_LOGINS = {1044, 1045, 1698, 1862}
@@ -29,13 +29,6 @@ LACKS_POSITION = (
 )
 """The texts of that error for a position that is missing from the master's binary logs. After other
 faults, such as a damaged log, the slave may be the only server that has the data."""
-
-
-class Replica(NamedTuple):
-    """The account with which slaves log in."""
-
-    user: str
-    password: str
 
 
 class Attachment:

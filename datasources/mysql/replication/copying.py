@@ -4,16 +4,15 @@ The copy is logical and goes through this process: it needs no access to the ser
 copy some of a server's databases.
 """
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import NamedTuple
 
 from datasources.mysql.replication.admin import Admin
 from datasources.mysql.replication.keysets import between
+from datasources.replication.steps import Progress
 
 ROWS = 1_000  # rows in a statement
-Progress = Callable[[int, int], None]
-"""Called with (done, all) databases."""
 
 
 class Position(NamedTuple):

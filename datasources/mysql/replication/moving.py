@@ -6,14 +6,15 @@ from typing import Any
 
 from datasources.errors import ConfigError, Damaged, StoreConflict, StoreCorrupt, StoreTimeout
 from datasources.mysql.replication.admin import Admin
-from datasources.mysql.replication.attaching import Replica
 from datasources.mysql.replication.channels import Channels, position_of
 from datasources.mysql.replication.copying import copy, snapshot
 from datasources.mysql.replication.promotion import shard_databases
 from datasources.mysql.replication.verifying import compare
 from datasources.mysql.schema import FENCES_A_STATEMENT
+from datasources.replication.accounts import Replica
 from datasources.replication.moves import Move, Owners
-from datasources.replication.sides import Channel, Progress, Report
+from datasources.replication.sides import Channel, Report
+from datasources.replication.steps import Progress
 from datasources.sql.engine import Contended, object_place
 
 LOCK_SECONDS = 0.5

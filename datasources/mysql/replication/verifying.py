@@ -14,7 +14,8 @@ from datasources.mysql.replication.admin import Admin
 from datasources.mysql.replication.channels import Channels
 from datasources.mysql.replication.copying import Position, snapshot
 from datasources.mysql.replication.keysets import Condition, between
-from datasources.replication.sides import Difference, Progress, Report
+from datasources.replication.sides import Difference, Report
+from datasources.replication.steps import Progress
 from datasources.sql.engine import Row, object_place
 from datasources.together import together
 

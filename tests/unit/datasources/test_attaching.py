@@ -7,7 +7,8 @@ import pytest
 
 from datasources.errors import ConfigError, StoreConflict
 from datasources.mysql.replication.admin import Admin
-from datasources.mysql.replication.attaching import Attachment, Replica
+from datasources.mysql.replication.attaching import Attachment
+from datasources.replication.accounts import Replica
 
 pytestmark = pytest.mark.anyio
 PURGED = (
