@@ -72,7 +72,7 @@ COMMANDS = {
         ("plan", "gateway.cli.operating", "plan_command", "Estimate servers for a load."),
         ("backup", "gateway.cli.backup", "backup_command", "Copy all embedded stores."),
         ("restore", "gateway.cli.backup", "restore_command", "Make embedded stores of a backup."),
-        ("shards", "gateway.cli.sharding", "shards", "Look after the shards' servers."),
+        ("shards", "gateway.cli.shards", "shards", "Look after the shards' servers."),
         ("stack", "deploy.stack.cli", "stack", "Start and stop real servers on this host."),
         (
             "completion",

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import socket
+import sys
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import (
     AbstractAsyncContextManager,
@@ -15,7 +16,6 @@ from contextlib import (
 from functools import partial
 from typing import Any, cast
 
-import click
 import uvicorn
 from starlette.types import ASGIApp
 
@@ -278,12 +278,11 @@ async def _greet(settings: Settings, runtime: Runtime) -> None:
     """Log the address to open, and the user who is signed in there."""
     found = await runtime.stores.shards.mod.find("username", [settings.demo_viewer])
     tokens = Tokens(settings.secret, settings.token_hours)  # an invalid key is reported first
-    click.echo(f"\n  Pinway     {settings.url}/", err=True)
-    click.echo(f"  GraphiQL   {settings.url}/graphql", err=True)
+    lines = ["", f"  Pinway     {settings.url}/", f"  GraphiQL   {settings.url}/graphql"]
     if viewer_id := found.get(settings.demo_viewer):
         token = tokens.issue(viewer_id)
-        click.echo(f"  Signed in  {settings.demo_viewer}", err=True)
-        click.echo(f"  Token      {token}", err=True)
+        lines += [f"  Signed in  {settings.demo_viewer}", f"  Token      {token}"]
     if why := public_address(settings):
-        click.echo(f"  Without demo sign-in, which is for this machine alone: {why}.", err=True)
-    click.echo("  Stop with Ctrl-C.\n", err=True)
+        lines.append(f"  Without demo sign-in, which is for this machine alone: {why}.")
+    lines += ["  Stop with Ctrl-C.", ""]
+    print(*lines, sep="\n", file=sys.stderr, flush=True)

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from datasources.replication.watching import Rules
-from gateway.cli.watching import watch
+from gateway.operate.failover.observer import watch
 from gateway.settings import read_settings
 from tests.pairs import Pairs
 

@@ -1,31 +1,31 @@
-"""`pinway shards watch`: observes the masters; with --promote, promotes a dead master's slave; with
---resume, resumes restarted servers."""
+"""An observer, which looks at the masters, and promotes the slave of a dead master."""
 
 import asyncio
 import os
 import secrets
-import signal
 import socket
 import time
 from collections.abc import Callable, Coroutine
 from contextlib import AsyncExitStack, suppress
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import click
 from msgspec.structs import replace
 
 from datasources.errors import ConfigError, StoreConflict, StoreError
 from datasources.protocols import Operations
 from datasources.replication import watching
+from datasources.replication.steps import Tell
 from datasources.replication.watching import Outcome, Pair, Record, Report, Rules, Sight, Silence
 from datasources.together import together
 from datasources.topology import Topology
-from gateway.cli.options import with_settings
-from gateway.cli.promoting import promoted
-from gateway.cli.resuming import Resumer
-from gateway.cli.working import Work, means
+from gateway.operate.failover.promotion import promote
+from gateway.operate.failover.resumer import Resumer
+from gateway.operate.failover.work import Work, means, operators_connection
 from gateway.settings import Settings
+
+if TYPE_CHECKING:
+    from datasources.mysql.replication.admin import Admin
 
 Look = Callable[[Topology, Pair], Coroutine[Any, Any, Sight]]
 
@@ -38,7 +38,7 @@ class Observer:
         settings: Settings,
         rules: Rules,
         look: Look,
-        tell: Callable[[str], None],
+        tell: Tell,
         *,
         clock: Callable[[], float] = time.monotonic,
         now: Callable[[], float] = time.time,
@@ -92,7 +92,8 @@ class Observer:
     async def _promote(self, pair: Pair, cause: str | None) -> None:
         """Decide again under the lock, because another observer may have promoted in the
         meantime."""
-        async with means(self._settings, f"watch: promote {pair.slave}") as work:
+        purpose = f"watch: promote {pair.slave}"
+        async with means(self._settings, purpose, self._tell) as work:
             if pair not in watching.pairs(work.topology):
                 return
             record, version = await _recorded(work.operations, pair)
@@ -102,7 +103,7 @@ class Observer:
                 record = Record(pair.master, pair.slave, cause or "", self._now())
                 version = await self._save(work, pair, record, version)
             try:
-                await promoted(work, pair.slave, pair.master, self._tell)
+                await promote(work, pair.slave, pair.master)
             except (StoreConflict, ConfigError) as error:
                 role = await work.admin(pair.slave).role()
                 if role.owner == role.id:
@@ -142,7 +143,7 @@ async def watch(
     settings: Settings,
     rules: Rules,
     every: float,
-    tell: Callable[[str], None],
+    tell: Tell,
     end: asyncio.Event,
     *,
     resumes: bool = False,
@@ -150,8 +151,8 @@ async def watch(
     """Observe until `end` is set. Raises StoreError when the topology can't be read at the start;
     later the observer waits for ZooKeeper to be back."""
     async with AsyncExitStack() as opened:
-        work = await opened.enter_async_context(means(settings, None))
-        admins = _admins(opened, settings)
+        work = await opened.enter_async_context(means(settings, None, tell))
+        admins = _kept_connections(opened, settings)
         observer = Observer(settings, rules, _looks(admins), tell)
         resumer = Resumer(settings, tell)
         does = [*(["promotes"] if rules.promotes else []), *(["resumes"] if resumes else [])]
@@ -174,24 +175,23 @@ async def watch(
                     await end.wait()
 
 
-def _admins(opened: AsyncExitStack, settings: Settings) -> Callable[[Topology, str], Any]:
-    """A function that gives connections to servers, which stay open."""
-    from datasources.mysql.replication.admin import Admin
-
+def _kept_connections(
+    opened: AsyncExitStack, settings: Settings
+) -> Callable[[Topology, str], "Admin"]:
+    """A function that gives connections to servers, which stay open until `opened` is closed."""
     known: dict[tuple[str, str], Admin] = {}
 
-    def admin(topology: Topology, name: str) -> Admin:
+    def admin(topology: Topology, name: str) -> "Admin":
         url = topology.servers[name]
         if (name, url) not in known:
-            account = settings.mysql_operator_user, settings.mysql_operator_password
-            known[name, url] = Admin(name, url, *account, settings.mysql_ca)
+            known[name, url] = operators_connection(settings, name, url)
             opened.push_async_callback(known[name, url].close)
         return known[name, url]
 
     return admin
 
 
-def _looks(admins: Callable[[Topology, str], Any]) -> Look:
+def _looks(admins: Callable[[Topology, str], "Admin"]) -> Look:
     """A function that looks at pairs."""
     from datasources.mysql.replication.states import look
 
@@ -199,59 +199,3 @@ def _looks(admins: Callable[[Topology, str], Any]) -> Look:
         return await look(admins(topology, pair.master), admins(topology, pair.slave))
 
     return both
-
-
-@click.command("watch")
-@click.option("--promote", is_flag=True, help="Promote the slave of a silent master.")
-@click.option("--resume", is_flag=True, help="Bring restarted servers back, like `resume`.")
-@click.option(
-    "--quorum",
-    type=click.IntRange(min=1),
-    default=2,
-    show_default=True,
-    help="Observers that must find a master silent; also more than half of all.",
-)
-@click.option(
-    "--after",
-    type=click.FloatRange(min=1),
-    default=10.0,
-    show_default=True,
-    help="Seconds after which a master is called silent.",
-)
-@click.option(
-    "--cool-down",
-    type=click.FloatRange(min=0),
-    default=600.0,
-    show_default=True,
-    help="Seconds after a promotion in which the pair is not promoted again.",
-)
-@click.option(
-    "--every",
-    type=click.FloatRange(min=0.1),
-    default=1.0,
-    show_default=True,
-    help="Seconds between two observations.",
-)
-@with_settings
-def watch_command(
-    settings: Settings,
-    promote: bool,
-    resume: bool,
-    quorum: int,
-    after: float,
-    cool_down: float,
-    every: float,
-) -> None:
-    """Observe all masters until it is stopped; with --promote, promote the slave of a dead one.
-
-    Run it on several hosts: a promotion needs --quorum of them.
-    """
-    rules = Rules(promote, quorum, after, cool_down)
-
-    async def observe() -> None:
-        end = asyncio.Event()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            asyncio.get_running_loop().add_signal_handler(number, end.set)
-        await watch(settings, rules, every, click.echo, end, resumes=resume)
-
-    asyncio.run(observe())

@@ -8,7 +8,8 @@ import click
 
 from datasources.replication import topologies
 from gateway.cli.options import with_settings
-from gateway.cli.working import Work, run
+from gateway.cli.shards.operation import run
+from gateway.operate.failover.work import Work
 from gateway.settings import Settings
 
 FOLDER = click.Path(path_type=Path, file_okay=False)

@@ -1,44 +1,17 @@
-"""`pinway shards resume`: servers that were restarted go back to their work."""
+"""Restarted servers go back to their work: once, or round after round beside an observer."""
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
-
-import click
 
 from datasources.errors import PinwayError, StoreError
 from datasources.replication import topologies
+from datasources.replication.steps import Tell
 from datasources.together import together
 from datasources.topology import Topology
-from gateway.cli.options import with_settings
-from gateway.cli.working import Admins, Work, means, run
+from gateway.operate.failover.work import Admins, Work, means
 from gateway.settings import Settings
 
 if TYPE_CHECKING:
     from datasources.mysql.replication.resuming import Resumption
-
-Tell = Callable[[str], None]
-
-
-@click.command("resume")
-@with_settings
-def resume_command(settings: Settings) -> None:
-    """Open restarted masters, and start restarted slaves.
-
-    All servers boot read-only, because a slave may have been promoted meanwhile. So both servers of
-    a pair are asked first.
-    """
-
-    async def resume(work: Work) -> None:
-        told = list[str]()
-        faults = await _resumed(work, told.append)
-        if not told and not faults:
-            told.append("no server waits to be resumed")
-        for line in told:
-            click.echo(line)
-        if faults:
-            raise StoreError("; ".join(faults.values()))
-
-    run(settings, "resume", resume)
 
 
 class Resumer:
@@ -54,12 +27,24 @@ class Resumer:
         lock."""
         faults: dict[str, str] = {}
         if await _waiting(topology, admin):
-            async with means(self._settings, "watch: resume") as work:
-                faults = await _resumed(work, self._tell)
+            async with means(self._settings, "watch: resume", self._tell) as work:
+                faults = await resume(work)
         for master, fault in faults.items():
             if self._faults.get(master) != fault:
                 self._tell(f"{master} is not resumed: {fault}")
         self._faults = faults
+
+
+async def resume(work: Work) -> dict[str, str]:
+    """Open restarted masters and start restarted slaves, under the topology's lock. The faults that
+    prevented it, by the pair's master."""
+    faults = {}
+    for master, resumption in _resumptions(work.topology, work.admin, work.tell).items():
+        try:
+            await resumption.run()
+        except PinwayError as error:
+            faults[master] = str(error)
+    return faults
 
 
 async def _waiting(topology: Topology, admin: Admins) -> bool:
@@ -73,18 +58,6 @@ async def _waiting(topology: Topology, admin: Admins) -> bool:
 
     resumptions = _resumptions(topology, admin, lambda line: None)
     return any(await together(waits(resumption) for resumption in resumptions.values()))
-
-
-async def _resumed(work: Work, tell: Tell) -> dict[str, str]:
-    """Resume all servers, under the topology's lock. The faults that prevented it, by the pair's
-    master."""
-    faults = {}
-    for master, resumption in _resumptions(work.topology, work.admin, tell).items():
-        try:
-            await resumption.run()
-        except PinwayError as error:
-            faults[master] = str(error)
-    return faults
 
 
 def _resumptions(topology: Topology, admin: Admins, tell: Tell) -> dict[str, "Resumption"]:

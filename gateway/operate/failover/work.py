@@ -1,39 +1,42 @@
-"""Helpers for operators' work on the shards' servers: the topology, its lock, and connections."""
+"""The means of an operation on the shards' servers: the topology, its lock, and connections."""
 
-import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
-
-import click
+from typing import TYPE_CHECKING
 
 from datasources.errors import ConfigError
 from datasources.factory import open_operations, open_topology
 from datasources.protocols import Operations, TopologySource
 from datasources.replication import moves
 from datasources.replication.moves import Move
+from datasources.replication.steps import Tell
 from datasources.topology import Topology
 from gateway.settings import EMBEDDED, Settings
 from gateway.site.embedded import topology_url
 
-Admins = Callable[[str], Any]
-"""Opens a connection to the server with this name, with the operator's account."""
+if TYPE_CHECKING:
+    from datasources.mysql.replication.admin import Admin
+
+Admins = Callable[[str], "Admin"]
+"""Gives a connection to the server with this name, with the operator's account."""
 
 
 @dataclass(frozen=True)
 class Work:
-    """The means of an operation: the topology and its source, and connections to servers."""
+    """The means of an operation: the topology and its source, and connections to servers. `tell`
+    receives a line for each step."""
 
     source: TopologySource
     operations: Operations
     topology: Topology
     admin: Admins
     settings: Settings
+    tell: Tell
 
     async def save(self, topology: Topology) -> None:
         await self.source.save(topology, expected_epoch=self.topology.epoch)
-        click.echo(f"the topology has epoch {topology.epoch}")
+        self.tell(f"the topology has epoch {topology.epoch}")
 
     async def moves(self) -> dict[str, tuple[Move, int]]:
         """The records of moves, each with its version."""
@@ -45,19 +48,10 @@ class Work:
         return found
 
 
-def run(settings: Settings, purpose: str | None, act: Callable[[Work], Awaitable[None]]) -> None:
-    """Do an operation. An operation with a purpose changes the topology, and holds its lock."""
-
-    async def work() -> None:
-        async with means(settings, purpose) as found:
-            await act(found)
-
-    asyncio.run(work())
-
-
 @asynccontextmanager
-async def means(settings: Settings, purpose: str | None) -> AsyncIterator[Work]:
-    """Open what an operation uses, and hold the lock if there is a purpose."""
+async def means(settings: Settings, purpose: str | None, tell: Tell) -> AsyncIterator[Work]:
+    """Open what an operation uses. An operation with a purpose changes the topology, and holds its
+    lock."""
     if settings.topology == EMBEDDED:
         raise ConfigError(
             "`pinway shards` is for MariaDB servers: name their settings with --config FILE"
@@ -73,30 +67,26 @@ async def means(settings: Settings, purpose: str | None) -> AsyncIterator[Work]:
         if purpose is not None:
             await opened.enter_async_context(operations.lock(purpose))
             topology = await source.load()  # another operation may have ended since
-        from datasources.mysql.replication.admin import Admin
 
-        def admin(name: str) -> Admin:
-            made = Admin(
-                name,
-                topology.servers[name],
-                settings.mysql_operator_user,
-                settings.mysql_operator_password,
-                settings.mysql_ca,
-            )
+        def admin(name: str) -> "Admin":
+            made = operators_connection(settings, name, topology.servers[name])
             opened.push_async_callback(made.close)
             return made
 
-        yield Work(source, operations, topology, admin, settings)
+        yield Work(source, operations, topology, admin, settings, tell)
 
 
-def require_replica_password(password: str) -> None:
-    """Raises ConfigError without the password with which servers log in to each other."""
-    if not password:
-        raise ConfigError(
-            "the password with which servers log in to each other is missing: give "
-            "--replica-password or set PINWAY_REPLICA_PASSWORD (`pinway stack` keeps it in "
-            "secrets.json, as replica_password)"
-        )
+def operators_connection(settings: Settings, name: str, url: str) -> "Admin":
+    """A connection to the server with the operator's account, which the caller closes."""
+    from datasources.mysql.replication.admin import Admin
+
+    return Admin(
+        name,
+        url,
+        user=settings.mysql_operator_user,
+        password=settings.mysql_operator_password,
+        ca=settings.mysql_ca,
+    )
 
 
 def _check(topology: Topology) -> None:

@@ -1,19 +1,26 @@
-"""A promotion, which `pinway shards promote` and `pinway shards watch` do under the lock."""
-
-from collections.abc import Callable
+"""A promotion, which `pinway shards promote` and observers do under the topology's lock."""
 
 from datasources.replication import moves, topologies
-from gateway.cli.working import Work
+from datasources.topology import Topology
+from gateway.operate.failover.work import Work
 
 
-async def promoted(
-    work: Work,
-    host: str,
-    old: str,
-    tell: Callable[[str], None],
-    *,
-    accept_loss: bool = False,
-    restored: bool = False,
+def predecessor(topology: Topology, host: str, *, over: str | None, restored: bool) -> str:
+    """The master whose shards `host` takes: the master of the slave `host`, or of a restored `host`
+    the lost master `over`, or its own name. Raises ConfigError."""
+    topologies.check_server(topology, host)
+    if over is not None:
+        old = over
+    elif restored and host in topologies.masters(topology):
+        old = host
+    else:
+        old = topologies.master_over(topology, host)
+    topologies.check_master(topology, old)
+    return old
+
+
+async def promote(
+    work: Work, host: str, old: str, *, accept_loss: bool = False, restored: bool = False
 ) -> None:
     """Make `host` the master of all shards of `old`: its master or, if `host` was restored, a lost
     master. Raises StoreError, ConfigError."""
@@ -25,7 +32,7 @@ async def promoted(
         work.admin(host),
         work.admin(old),
         lambda: work.admin(host),
-        tell=tell,
+        tell=work.tell,
         accept_loss=accept_loss,
         restored=restored,
         slave=None if slave is None or slave == host else work.admin(slave),
@@ -39,4 +46,4 @@ async def promoted(
         advice = f"`pinway shards attach {old}` makes {old} its slave"
     else:
         advice = "`pinway shards attach` gives it a slave"
-    tell(f"{host} has no slave, so its writes are on one server alone: {advice}")
+    work.tell(f"{host} has no slave, so its writes are on one server alone: {advice}")
