@@ -13,7 +13,7 @@ from datasources.replication.moves import Move
 from datasources.replication.steps import Tell
 from datasources.topology import Topology
 from gateway.settings import EMBEDDED, Settings
-from gateway.site.embedded import topology_url
+from gateway.site.embedded_stores import topology_url
 
 if TYPE_CHECKING:
     from datasources.mysql.replication.admin import Admin

@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any, cast
 
-from gateway.server.sending import MOST, Sending
+from gateway.server.shared_responses import MOST, Sending
 from tests.unit.gateway.server.loops import in_each_loop
 
 

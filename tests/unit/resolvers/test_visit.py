@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from resolvers.beginning import Beginning
+from resolvers.visit import Beginning
 
 pytestmark = pytest.mark.anyio
 

@@ -12,11 +12,11 @@ from datasources.errors import Damaged, StoreCorrupt
 from gateway.cli.options import override, with_settings
 from gateway.observe.logs import start_logging
 from gateway.operate.progress import Bars
-from gateway.server.listening import listen, listen_for_operators
+from gateway.server.listener import listen, listen_for_operators
 from gateway.server.loops import fast_loop, run_until_stopped
 from gateway.server.phases import since_the_start
 from gateway.server.process import serve, work
-from gateway.server.shared import require_servers, require_shared
+from gateway.server.shared_stores import require_servers, require_shared
 from gateway.server.supervisor import WorkerFailed, supervise
 from gateway.settings import Settings
 from gateway.site.installation import install

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gateway.operate.imports import reading
+from gateway.operate.imports import import_source
 from gateway.operate.imports.formats import Format
 from gateway.operate.imports.jsonl import PinLine
 from gateway.operate.imports.lines import Entry
@@ -72,7 +72,7 @@ def test_small_writes_change_neither_format_nor_content(
     monkeypatch: pytest.MonkeyPatch, text: str, expected: Format, size: int
 ) -> None:
     through(monkeypatch, Pipe(in_pieces(text, size)))
-    with reading.opened(Path("-")) as source:
+    with import_source.opened(Path("-")) as source:
         found, _ = source.check(OPTIONS)
         entries = list(source.entries(OPTIONS))
     assert found is expected
@@ -82,7 +82,7 @@ def test_small_writes_change_neither_format_nor_content(
 
 def test_a_pipe_of_utf16_may_begin_with_half_a_character(monkeypatch: pytest.MonkeyPatch) -> None:
     through(monkeypatch, Pipe(in_pieces(HTML, 1, "utf-16")))
-    with reading.opened(Path("-")) as source:
+    with import_source.opened(Path("-")) as source:
         assert source.check(OPTIONS)[0] is Format.HTML
 
 
@@ -96,7 +96,7 @@ def test_json_lines_are_read_before_much_of_them_has_come(monkeypatch: pytest.Mo
 
     pipe = Pipe(written())
     through(monkeypatch, pipe)
-    with reading.opened(Path("-")) as source:
+    with import_source.opened(Path("-")) as source:
         assert source.check(OPTIONS)[0] is Format.JSON_LINES
         first = next(iter(source.entries(OPTIONS)))
     assert first.line == 1

@@ -3,8 +3,8 @@
 import pytest
 
 from gateway.operate.imports.bookmarks import read
-from gateway.operate.imports.decoding import Encoding, decoded, sniff
 from gateway.operate.imports.events import Fault, Link
+from gateway.operate.imports.text_encoding import Encoding, decoded, sniff
 
 PAGE = '<META HTTP-EQUIV="Content-Type" CONTENT="text/html; charset=%s">\n<A HREF="https://e.x">%s'
 
