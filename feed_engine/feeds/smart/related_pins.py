@@ -10,7 +10,7 @@ from datasources.together import together
 from feed_engine.feeds.content import load_pins, newest_ids, public_pin
 from feed_engine.feeds.rows import POOLS, PoolColumn, Source, pool_column, pool_row
 from feed_engine.feeds.settings import DEFAULTS, FeedSettings
-from feed_engine.feeds.smart import scoring
+from feed_engine.feeds.smart import scores
 from feed_engine.feeds.smart.pools import why_of
 from feed_engine.feeds.smart.popular import update_popularity
 from feed_engine.feeds.wide import put_both, trim_both
@@ -44,9 +44,7 @@ async def _add(stores: Stores, task: PinLiked, liked: Pin, settings: FeedSetting
     found = await newest_ids(stores, beside, settings.related, until=task.at)
     pins = await load_pins(stores, (id for ids in found.values() for id in ids if id != liked.id))
     cells = {
-        pool_column(PoolColumn(scoring.related(pin.created, task.at), pin.id)): why_of(
-            pin, liked.id
-        )
+        pool_column(PoolColumn(scores.related(pin.created, task.at), pin.id)): why_of(pin, liked.id)
         for pin in pins.values()
         if pin.owner_id != task.viewer_id
     }

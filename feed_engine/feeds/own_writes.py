@@ -18,7 +18,7 @@ from datasources.ids import InvalidId, Kind, kind_of
 from datasources.mappings import Edge, EdgeKey
 from datasources.protocols import Sides, Stores, WideColumnStore
 from datasources.records import Pin
-from feed_engine.feeds import applied
+from feed_engine.feeds import marks
 from feed_engine.feeds.content import public_pin
 from feed_engine.feeds.follow_edges import FOLLOWS
 from feed_engine.feeds.rows import (
@@ -98,7 +98,7 @@ async def in_following(stores: Stores, token: str, viewer_id: int) -> Applied | 
         _, target_id, version = written
         if kind_of(target_id) is Kind.INTEREST:
             return None
-        return lambda store: applied.is_marked(
+        return lambda store: marks.is_marked(
             store, FOLLOWING_APPLIED, viewer_id, target_id, version
         )
     pin, causes = await _causes(stores, written.to_id, viewer_id)
@@ -122,7 +122,7 @@ async def in_pools(
     written = check_token(token, viewer_id)
     if written.is_follow:
         _, target_id, version = written
-        return lambda store: applied.is_marked(store, POOLS_APPLIED, viewer_id, target_id, version)
+        return lambda store: marks.is_marked(store, POOLS_APPLIED, viewer_id, target_id, version)
     pin, causes = await _causes(stores, written.to_id, viewer_id)
     if pin is None or not causes or await shown(pin.id):
         return None

@@ -7,7 +7,7 @@ import pytest
 
 from datasources.errors import StoreUnavailable
 from datasources.protocols import Sides, WideColumnStore
-from feed_engine.feeds.seen import read_seeing
+from feed_engine.feeds.own_writes import read_seeing
 from feed_engine.speculation import Race, Side, deadline
 from tests.unit.feed_engine.virtual_time import run
 
