@@ -9,7 +9,7 @@ from typing import Any
 
 from datasources.errors import StoreUnavailable
 from datasources.mysql.replication.admin import Admin
-from datasources.mysql.replication.copying import Position
+from datasources.mysql.replication.logical_copy import Position
 from datasources.replication.accounts import Replica
 from datasources.replication.sides import Channel, Flow
 

@@ -7,7 +7,7 @@ import signal
 import click
 
 from datasources.errors import ConfigError, StoreError
-from datasources.replication.watching import Rules
+from datasources.replication.observation import Rules
 from gateway.cli.options import with_dry_run, with_settings
 from gateway.cli.shards.operation import run
 from gateway.operate.failover import promotion, resumer

@@ -11,7 +11,7 @@ import msgspec
 
 from datasources.replication import moves, topologies
 from datasources.replication.accounts import Replica
-from datasources.replication.showing import picture
+from datasources.replication.shard_picture import picture
 from gateway.cli.options import with_dry_run, with_settings
 from gateway.cli.output import FOUND, as_json, tell
 from gateway.cli.shards.operation import require_password, run, with_replica

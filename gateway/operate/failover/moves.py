@@ -61,7 +61,7 @@ async def mover_of(
 ) -> Mover:
     """The mover of a move whose record has this version. Raises StoreError for servers that can't
     do the move."""
-    from datasources.mysql.replication.moving import MariaDbSides
+    from datasources.mysql.replication.move_sides import MariaDbSides
 
     move = moves.renamed(move, work.topology)
     sides = MariaDbSides(move, work.admin, replica)

@@ -14,9 +14,9 @@ from msgspec.structs import replace
 
 from datasources.errors import ConfigError, StoreConflict, StoreError
 from datasources.protocols import Operations
-from datasources.replication import watching
+from datasources.replication import observation
+from datasources.replication.observation import Outcome, Pair, Record, Report, Rules, Sight, Silence
 from datasources.replication.steps import Tell
-from datasources.replication.watching import Outcome, Pair, Record, Report, Rules, Sight, Silence
 from datasources.together import together
 from datasources.topology import Topology
 from gateway.operate.failover.promotion import promote
@@ -54,7 +54,7 @@ class Observer:
         """Look at all pairs once, report the result, and promote where a promotion is due. Raises
         StoreError while ZooKeeper does not answer."""
         topology = await work.source.load()
-        pairs = watching.pairs(topology)
+        pairs = observation.pairs(topology)
         self._silences = {pair: self._silences.get(pair, Silence()) for pair in pairs}
         sights = await together(self._look(topology, pair) for pair in pairs)
         silent: dict[Pair, str] = {}
@@ -65,7 +65,7 @@ class Observer:
             self._turned(pair.slave, "does not answer" if sight.lease is None else "")
             self._turned(pair.master, "is silent" if pair in silent else "")
         report = Report({pair.master: lease for pair, lease in silent.items()})
-        await work.operations.report(self.name, watching.encode(report))
+        await work.operations.report(self.name, observation.encode(report))
         for pair in pairs:
             await self._decide(work.operations, pair, silent.get(pair))
 
@@ -83,23 +83,23 @@ class Observer:
 
     async def _decided(
         self, operations: Operations, pair: Pair, cause: str | None, record: Record | None
-    ) -> watching.Decision:
-        if cause is None and not (record is not None and watching.continues(record, pair)):
-            return watching.Decision(False)
-        reports = map(watching.report_of, (await operations.reports()).values())
-        return watching.decided(self._rules, pair, cause or "", reports, record, self._now())
+    ) -> observation.Decision:
+        if cause is None and not (record is not None and observation.continues(record, pair)):
+            return observation.Decision(False)
+        reports = map(observation.report_of, (await operations.reports()).values())
+        return observation.decided(self._rules, pair, cause or "", reports, record, self._now())
 
     async def _promote(self, pair: Pair, cause: str | None) -> None:
         """Decide again under the lock, because another observer may have promoted in the
         meantime."""
         purpose = f"watch: promote {pair.slave}"
         async with means(self._settings, purpose, self._tell) as work:
-            if pair not in watching.pairs(work.topology):
+            if pair not in observation.pairs(work.topology):
                 return
             record, version = await _recorded(work.operations, pair)
             if not (await self._decided(work.operations, pair, cause, record)).promote:
                 return
-            if record is None or not watching.continues(record, pair):
+            if record is None or not observation.continues(record, pair):
                 record = Record(pair.master, pair.slave, cause or "", self._now())
                 version = await self._save(work, pair, record, version)
             try:
@@ -116,7 +116,7 @@ class Observer:
                 await self._save(work, pair, done, version)
 
     async def _save(self, work: Work, pair: Pair, record: Record, version: int | None) -> int:
-        return await work.operations.save(pair.id, watching.encode(record), version)
+        return await work.operations.save(pair.id, observation.encode(record), version)
 
     def _turned(self, server: str, fault: str) -> None:
         """Print when a server's fault begins, and when it ends."""
@@ -136,7 +136,7 @@ class Observer:
 async def _recorded(operations: Operations, pair: Pair) -> tuple[Record | None, int | None]:
     """The record of the pair's last promotion, and its version; None if there is no record."""
     found = await operations.load(pair.id)
-    return (None, None) if found is None else (watching.record_of(found[0]), found[1])
+    return (None, None) if found is None else (observation.record_of(found[0]), found[1])
 
 
 async def watch(

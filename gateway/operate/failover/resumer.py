@@ -11,7 +11,7 @@ from gateway.operate.failover.work import Admins, Work, means
 from gateway.settings import Settings
 
 if TYPE_CHECKING:
-    from datasources.mysql.replication.resuming import Resumption
+    from datasources.mysql.replication.resumption import Resumption
 
 
 class Resumer:
@@ -61,7 +61,7 @@ async def _waiting(topology: Topology, admin: Admins) -> bool:
 
 
 def _resumptions(topology: Topology, admin: Admins, tell: Tell) -> dict[str, "Resumption"]:
-    from datasources.mysql.replication.resuming import Resumption
+    from datasources.mysql.replication.resumption import Resumption
 
     pairs = {name: topologies.slave_of(topology, name) for name in topologies.masters(topology)}
     return {

@@ -3,8 +3,8 @@
 from datasources.errors import ConfigError, StoreError
 from datasources.replication import moves, topologies
 from datasources.replication.accounts import Replica
-from datasources.replication.checking import faults_in
-from datasources.replication.showing import ServerState
+from datasources.replication.server_settings import faults_in
+from datasources.replication.shard_picture import ServerState
 from datasources.replication.topologies import Span
 from datasources.together import together
 from gateway.operate.failover.work import Work, operators_connection
@@ -91,7 +91,7 @@ def master_for(work: Work, host: str, master: str | None) -> str:
 
 async def attach(work: Work, host: str, master: str, replica: Replica) -> None:
     """Make `host` the slave of a master without one. Raises ConfigError, StoreError."""
-    from datasources.mysql.replication.attaching import Attachment
+    from datasources.mysql.replication.attachment import Attachment
 
     attachment = Attachment(
         work.admin(master),
@@ -107,9 +107,9 @@ async def attach(work: Work, host: str, master: str, replica: Replica) -> None:
 
 async def detach(work: Work, host: str) -> None:
     """Let the master of slave `host` continue alone. Raises ConfigError, StoreError."""
-    from datasources.mysql.replication import attaching
+    from datasources.mysql.replication import attachment
 
     master = topologies.master_over(work.topology, host)
     following = topologies.with_slave(work.topology, master, None)
     await work.save(following)
-    await attaching.detach(work.admin(master), following.epoch, work.tell)
+    await attachment.detach(work.admin(master), following.epoch, work.tell)

@@ -12,8 +12,8 @@ from typing import NamedTuple
 from datasources.errors import StoreConflict, StoreTimeout
 from datasources.mysql.replication.admin import Admin
 from datasources.mysql.replication.channels import Channels
-from datasources.mysql.replication.copying import Position, snapshot
 from datasources.mysql.replication.keysets import Condition, between
+from datasources.mysql.replication.logical_copy import Position, snapshot
 from datasources.replication.sides import Difference, Report
 from datasources.replication.steps import Progress
 from datasources.sql.engine import Row, object_place

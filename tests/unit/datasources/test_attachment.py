@@ -7,7 +7,7 @@ import pytest
 
 from datasources.errors import ConfigError, StoreConflict
 from datasources.mysql.replication.admin import Admin
-from datasources.mysql.replication.attaching import Attachment
+from datasources.mysql.replication.attachment import Attachment
 from datasources.replication.accounts import Replica
 
 pytestmark = pytest.mark.anyio

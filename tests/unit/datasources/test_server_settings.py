@@ -1,6 +1,6 @@
 """The settings that acknowledged writes depend on."""
 
-from datasources.replication.checking import ALWAYS, MASTER, SLAVE, faults
+from datasources.replication.server_settings import ALWAYS, MASTER, SLAVE, faults
 
 GOOD = {rule.variable: rule.wanted for rule in ALWAYS} | {"rpl_semi_sync_master_timeout": "1" * 12}
 OF_MASTER = GOOD | {r.variable: r.wanted for r in MASTER} | {"rpl_semi_sync_master_enabled": "ON"}

@@ -3,8 +3,8 @@
 import pytest
 
 from datasources.errors import Damaged
-from datasources.replication import watching
-from datasources.replication.watching import Outcome, Pair, Record, Report, Rules, Sight, Silence
+from datasources.replication import observation
+from datasources.replication.observation import Outcome, Pair, Record, Report, Rules, Sight, Silence
 from datasources.topology import ModShards, ShardRange, Topology
 
 PAIR = Pair("A", "B")
@@ -17,8 +17,8 @@ def decided(
     record: Record | None = None,
     rules: Rules = RULES,
     now: float = 1_000.0,
-) -> watching.Decision:
-    return watching.decided(rules, PAIR, "7", reports, record, now)
+) -> observation.Decision:
+    return observation.decided(rules, PAIR, "7", reports, record, now)
 
 
 def test_a_master_is_silent_from_when_neither_it_answers_nor_its_lease_changes() -> None:
@@ -100,13 +100,13 @@ def test_pairs_are_the_masters_with_one_slave() -> None:
         ),
         ModShards(2, (ShardRange((0, 1), "A", "B"),)),
     )
-    assert watching.pairs(topology) == [Pair("A", "B")]
+    assert observation.pairs(topology) == [Pair("A", "B")]
     assert Pair("A", "B").id == Pair("B", "A").id == "watch_A_B"
 
 
 def test_what_a_watch_wrote_is_read_back_or_refused() -> None:
     report, record = Report({"A": "7"}), Record("A", "B", "7", 1.0, Outcome.REFUSED, "why")
-    assert watching.report_of(watching.encode(report)) == report
-    assert watching.record_of(watching.encode(record)) == record
+    assert observation.report_of(observation.encode(report)) == report
+    assert observation.record_of(observation.encode(record)) == record
     with pytest.raises(Damaged):
-        watching.record_of(b'{"old": 1}')
+        observation.record_of(b'{"old": 1}')

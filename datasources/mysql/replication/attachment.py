@@ -7,7 +7,7 @@ the master as of one moment, and follows from there.
 from datasources.errors import ConfigError, StoreConflict
 from datasources.mysql.replication import gtids
 from datasources.mysql.replication.admin import CONNECT_SECONDS, Admin, applied
-from datasources.mysql.replication.copying import copy, snapshot
+from datasources.mysql.replication.logical_copy import copy, snapshot
 from datasources.mysql.replication.promotion import Seam, no_seam
 from datasources.replication.accounts import Replica
 from datasources.replication.server_row import RENEWAL

@@ -3,8 +3,8 @@
 import pytest
 
 from datasources.errors import Damaged, StoreUnavailable
+from datasources.sql.creation import check_new, unfenced
 from datasources.sql.engine import Place
-from datasources.sql.opening import check_new, unfenced
 
 HERE, THERE = Place("A", "db00001"), Place("B", "db00001")
 

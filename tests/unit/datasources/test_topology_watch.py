@@ -10,9 +10,9 @@ import pytest
 
 from datasources.errors import StoreUnavailable
 from datasources.file import FileTopology
-from datasources.following import Followed
 from datasources.sql.shards import SqlShards
 from datasources.topology import ModShards, ShardRange, Topology, dump
+from datasources.topology_watch import Followed
 from tests.contract.shards import Deployment, make_sqlite, with_epoch
 
 pytestmark = pytest.mark.anyio

@@ -7,9 +7,9 @@ from typing import Any
 from datasources.errors import ConfigError, Damaged, StoreConflict, StoreCorrupt, StoreTimeout
 from datasources.mysql.replication.admin import Admin
 from datasources.mysql.replication.channels import Channels, position_of
-from datasources.mysql.replication.copying import copy, snapshot
+from datasources.mysql.replication.logical_copy import copy, snapshot
 from datasources.mysql.replication.promotion import shard_databases
-from datasources.mysql.replication.verifying import compare
+from datasources.mysql.replication.verification import compare
 from datasources.mysql.schema import FENCES_A_STATEMENT
 from datasources.replication.accounts import Replica
 from datasources.replication.moves import Move, Owners
