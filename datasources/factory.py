@@ -14,7 +14,6 @@ from urllib.parse import SplitResult
 
 from datasources import backends
 from datasources.errors import ConfigError, PinwayError
-from datasources.following import Followed
 from datasources.protocols import (
     JobQueue,
     MappingCache,
@@ -29,6 +28,7 @@ from datasources.protocols import (
 )
 from datasources.tls import BadCertificate
 from datasources.topology import Topology
+from datasources.topology_watch import Followed
 from datasources.urls import BadUrl, mask, split
 from datasources.waits import waiting_for
 

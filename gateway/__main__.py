@@ -15,7 +15,7 @@ def main() -> None:
         try:
             command()
         except SystemExit as ended:
-            if "gateway.cli.serving" in sys.modules and isinstance(ended.code, int):
+            if "gateway.cli.service" in sys.modules and isinstance(ended.code, int):
                 leave(ended.code)
             raise
 

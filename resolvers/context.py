@@ -10,11 +10,11 @@ from datasources.protocols import Stores
 from feed_engine.feeds.settings import Feeds
 from feed_engine.ordering.spacing import SPACING, Spacing
 from loaders import Loaders
-from resolvers.beginning import Beginning
 from resolvers.cursors import OF_THIS_PROCESS, Cursors
 from resolvers.feed_tokens import TOKENS_OF_THIS_PROCESS, FeedTokens
 from resolvers.readings import Readings
-from resolvers.scanning import Scanning
+from resolvers.scan_limit import Scanning
+from resolvers.visit import Beginning
 
 ID = NewType("ID", str)
 """An argument of GraphQL type ID: the 64-bit id as a decimal string."""

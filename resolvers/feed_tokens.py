@@ -11,7 +11,7 @@ from hmac import compare_digest
 
 from datasources.errors import BadInput
 from datasources.mappings import Edge
-from feed_engine.feeds.seen import token_of
+from feed_engine.feeds.own_writes import token_of
 
 _TAG_BYTES = 12
 

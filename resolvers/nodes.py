@@ -11,7 +11,7 @@ from datasources.ids import InvalidId, Kind, kind_of, parse
 from datasources.records import Record
 from resolvers import visibility
 from resolvers.context import ID, Context
-from resolvers.hidden import even_out
+from resolvers.hidden_objects import even_out
 from resolvers.paging import MAX_PAGE
 
 _READ: dict[Kind, Callable[[Context, Sequence[int]], Awaitable[visibility.Found[Any]]]] = {

@@ -1,7 +1,7 @@
 """Connections: pages of lists by cursor. A page reads further if the viewer may not see all its
 entries.
 
-A page reads beyond hidden entries as far as `resolvers.scanning` allows. If it is then still short,
+A page reads beyond hidden entries as far as `resolvers.scan_limit` allows. If it is still short,
 `hasNextPage` is true, and its `endCursor` is the place of the last entry that was read.
 """
 
@@ -19,7 +19,7 @@ from datasources.records import Record, decode
 from resolvers.context import Context
 from resolvers.cursors import CursorKind, Cursors
 from resolvers.places import Place, Wanted, rows_after
-from resolvers.scanning import Further
+from resolvers.scan_limit import Further
 
 log = logging.getLogger("pinway")
 MAX_PAGE = 100

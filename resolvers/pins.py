@@ -9,7 +9,7 @@ from resolvers import visibility
 from resolvers.bulk import bulk
 from resolvers.columns import Column, lists_of, sizes, viewer_has
 from resolvers.context import ID, Context, object_id
-from resolvers.hidden import even_out
+from resolvers.hidden_objects import even_out
 from resolvers.paging import Connection, Pages, list_pages, object_page
 
 

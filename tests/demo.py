@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.demo.ready import unpack_demo
+from gateway.demo.archive import unpack_demo
 from gateway.settings import read_settings
 from gateway.site.installation import install
 

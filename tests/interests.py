@@ -3,7 +3,7 @@
 from datasources.protocols import Stores
 from datasources.records import Interest
 from feed_engine.transactions import access
-from gateway.operate.imports.named import SLUGS
+from gateway.operate.imports.unique_names import SLUGS
 from tests.importing.files import take
 
 

@@ -12,11 +12,11 @@ import pytest
 from click.testing import CliRunner
 
 from datasources.errors import StaleTopology, StoreError
-from datasources.following import Followed
 from datasources.ids import Kind
 from datasources.mysql import MySqlShards
 from datasources.mysql.replication.admin import Admin
 from datasources.topology import ModShards, ShardRange, Topology
+from datasources.topology_watch import Followed
 from datasources.zookeeper import ZooKeeperTopology
 from deploy.stack import Stack
 from deploy.stack.mariadb import MariaDB, topology_name

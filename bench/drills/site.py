@@ -23,8 +23,8 @@ from datasources.ids import Kind
 from datasources.protocols import Job, OutboxRow, Sides, Stores
 from deploy.stack import Stack
 from deploy.stack.layout import to_toml
+from feed_engine.feeds.row_cap import CUT
 from feed_engine.feeds.rows import TABLES_FEEDS, TABLES_POOLS
-from feed_engine.feeds.trimming import CUT
 from feed_engine.outbox.jobs import run_job
 from gateway.http.auth import Tokens
 from gateway.settings import Settings, read_settings

@@ -23,7 +23,7 @@ from datasources.errors import StoreError, StoreTimeout
 from datasources.protocols import WideColumnStore
 from feed_engine.speculation import Raced, Side
 from feed_engine.speculation.budget import Budget
-from feed_engine.speculation.warming import end
+from feed_engine.speculation.shadow_calls import end
 from tests.unit.feed_engine.speculation.scripted import Store
 
 DEADLINE = 2.0

@@ -8,8 +8,8 @@ from datasources.errors import StoreCorrupt, StoreError, StoreUnavailable
 from datasources.mysql.engine import MySqlEngine
 from datasources.mysql.link import connect
 from datasources.mysql.server import DRIVER_ERRORS, Server
+from datasources.sql.creation import check_new, unfenced
 from datasources.sql.engine import Place
-from datasources.sql.opening import check_new, unfenced
 from datasources.sql.schema import MOD_SHARD, NEWEST, OBJECT_SHARD, Table, Type
 from datasources.together import together
 from datasources.topology import Topology

@@ -9,7 +9,7 @@ from datasources.mysql import schema
 from datasources.mysql.engine import MySqlEngine
 from datasources.places import PoolState
 from datasources.replication import topologies
-from datasources.replication.checking import ASK, VARIABLES, decoded, faults_in
+from datasources.replication.server_settings import ASK, VARIABLES, decoded, faults_in
 from datasources.sql.engine import Observe, object_place
 from datasources.sql.router import places
 from datasources.sql.shards import Progress, SqlShards, now_ms

@@ -13,7 +13,8 @@ from msgspec.structs import replace
 from datasources.errors import ConfigError, StoreConflict, StoreCorrupt
 from datasources.replication import moves
 from datasources.replication.moves import Move, Standing, State
-from datasources.replication.sides import Flow, Progress, Records, Report, Sides
+from datasources.replication.sides import Flow, Records, Report, Sides
+from datasources.replication.steps import Progress, Tell
 
 APPLY_SECONDS = 2.0
 """Seconds that a hand-over waits for the target. Then it is undone; gateways wait a little
@@ -24,8 +25,6 @@ PAUSE = 0.5  # seconds until locked shards are tried again
 COPIES = 3  # in one run; a channel that fails again and again needs an operator
 TELL_SECONDS = 10.0  # seconds between two log lines about one wait
 PATIENCE = 600.0  # seconds to wait for locked groups, or for a channel that is behind
-
-Tell = Callable[[str], None]
 
 
 class Mover:

@@ -1,14 +1,12 @@
 """The interface of a live move to its two servers, and to its records in ZooKeeper."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from enum import Enum, auto
 from typing import NamedTuple, Protocol
 
 from datasources.replication.moves import Move, Owners
+from datasources.replication.steps import Progress
 from datasources.topology import Topology
-
-Progress = Callable[[int, int], None]
-"""Called with (done, all) shards."""
 
 
 class Flow(Enum):

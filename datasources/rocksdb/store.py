@@ -20,7 +20,7 @@ from rocksdict import Checkpoint, ColumnFamily, Rdict, ReadOptions, WriteBatch, 
 from datasources.errors import StoreUnavailable
 from datasources.protocols import Cell, Table
 from datasources.rocksdb import layout
-from datasources.rocksdb.opening import faults, open_directory
+from datasources.rocksdb.directory import faults, open_directory
 
 T = TypeVar("T")
 

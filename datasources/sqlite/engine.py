@@ -22,9 +22,9 @@ from datasources.sql.dialect import SQLITE
 from datasources.sql.engine import Observe, Part, Place, Row
 from datasources.sqlite import schema
 from datasources.sqlite.connections import Connections
-from datasources.sqlite.copying import copy, pin
+from datasources.sqlite.copies import copy, pin
 from datasources.sqlite.errors import Busy, translate
-from datasources.sqlite.reading import read_file, read_quickly
+from datasources.sqlite.reads import read_file, read_quickly
 from datasources.sqlite.session import SqliteSession
 from datasources.together import together
 from datasources.topology import Topology

@@ -18,7 +18,7 @@ from datasources.sql.engine import Fence, Observe, Place, Result
 from datasources.sql.session import GuardedSession, Statement
 from datasources.sqlite.connections import Connections
 from datasources.sqlite.errors import Busy, translate
-from datasources.sqlite.reading import in_few_steps, is_interrupted
+from datasources.sqlite.reads import in_few_steps, is_interrupted
 
 T = TypeVar("T")
 QUICK_VALUES = 100  # values of statements that run on the event loop, at most

@@ -4,8 +4,8 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from datasources.errors import StoreError
+from datasources.sql.creation import check_new, unfenced
 from datasources.sql.engine import Observe, Part, Place
-from datasources.sql.opening import check_new, unfenced
 from datasources.sql.router import places
 from datasources.sql.shards import Progress, SqlShards, now_ms
 from datasources.sqlite.engine import SqliteEngine, directories

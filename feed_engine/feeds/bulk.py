@@ -15,11 +15,12 @@ from typing import NamedTuple
 from datasources.ids import Kind, kind_of
 from datasources.mappings import Edge, ListKey
 from datasources.protocols import Stores, Table, WideColumnStore
-from feed_engine.feeds import applied
+from feed_engine.feeds import marks
 from feed_engine.feeds.content import PinLike, newest_pins
 from feed_engine.feeds.dual import write_both
 from feed_engine.feeds.follow_edges import FOLLOWS, PINS_OF, followed
 from feed_engine.feeds.newest import newest_followed
+from feed_engine.feeds.row_cap import mark_cut
 from feed_engine.feeds.rows import (
     FOLLOWING,
     FOLLOWING_APPLIED,
@@ -36,7 +37,6 @@ from feed_engine.feeds.rows import (
 from feed_engine.feeds.settings import DEFAULTS, FeedSettings
 from feed_engine.feeds.smart import pools
 from feed_engine.feeds.smart.interests import LOWEST_STAMP
-from feed_engine.feeds.trimming import mark_cut
 from feed_engine.feeds.wide import put_both
 
 Progress = Callable[[int], None]
@@ -203,7 +203,7 @@ async def _mark(stores: Stores, edges: Mapping[int, list[Edge]]) -> None:
     for sides, table in ((stores.feeds, FOLLOWING_APPLIED), (stores.pools, POOLS_APPLIED)):
 
         async def mark(store: WideColumnStore, table: Table = table) -> None:
-            await applied.mark_many(store, table, users)
+            await marks.mark_many(store, table, users)
 
         await write_both(sides, mark)
 

@@ -29,6 +29,7 @@ from feed_engine.feeds import batches
 from feed_engine.feeds.content import public_pin
 from feed_engine.feeds.dual import write_both
 from feed_engine.feeds.lanes import DONE, Lane, Save, on_side, places_of, run_lanes
+from feed_engine.feeds.row_cap import trim_following
 from feed_engine.feeds.rows import (
     FOLLOWING,
     POOLS,
@@ -44,7 +45,6 @@ from feed_engine.feeds.settings import DEFAULTS, FeedSettings
 from feed_engine.feeds.smart import pools
 from feed_engine.feeds.smart.interests import put_pin
 from feed_engine.feeds.smart.lanes import interests, popular
-from feed_engine.feeds.trimming import trim_following
 from feed_engine.feeds.wide import due_rows
 from feed_engine.outbox.change import Advance, FanOutBatch, PinArrived, PinPublished
 

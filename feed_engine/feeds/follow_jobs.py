@@ -13,12 +13,13 @@ from datasources.ids import Kind, kind_of
 from datasources.mappings import Edge, EdgeKey, ListKey
 from datasources.protocols import Stores, WideColumnStore
 from datasources.together import together
-from feed_engine.feeds import applied
+from feed_engine.feeds import marks
 from feed_engine.feeds.content import PinLike, newest_pins
 from feed_engine.feeds.dual import write_both
 from feed_engine.feeds.follow_edges import FOLLOWS, PINS_OF, following_columns
 from feed_engine.feeds.newest import newest_followed
 from feed_engine.feeds.refill import refill, was_cut
+from feed_engine.feeds.row_cap import mark_cut, trim_following
 from feed_engine.feeds.rows import (
     FOLLOWING,
     FOLLOWING_APPLIED,
@@ -33,7 +34,6 @@ from feed_engine.feeds.rows import (
 from feed_engine.feeds.settings import DEFAULTS, FeedSettings
 from feed_engine.feeds.smart import pools
 from feed_engine.feeds.smart.interests import fill
-from feed_engine.feeds.trimming import mark_cut, trim_following
 from feed_engine.feeds.wide import read_row, trim_both
 from feed_engine.outbox.change import Advance, Followed, Unfollowed
 
@@ -65,7 +65,7 @@ async def _begin(
         await fill(stores, [target_id], settings.backfill)
         await write_both(
             stores.pools,
-            lambda store: applied.mark(store, POOLS_APPLIED, *key[1:], edge.version, at),
+            lambda store: marks.mark(store, POOLS_APPLIED, *key[1:], edge.version, at),
         )
         return
     pins_of = ListKey(PINS_OF[kind], target_id)
@@ -86,12 +86,12 @@ async def _begin(
         if columns:
             cells = {row: dict.fromkeys(columns, b"")}
             await store.put(FOLLOWING, cells, follow_stamp(edge.version))
-        await applied.mark(store, FOLLOWING_APPLIED, *key[1:], edge.version, at)
+        await marks.mark(store, FOLLOWING_APPLIED, *key[1:], edge.version, at)
 
     async def into_pool(store: WideColumnStore) -> None:
         if best:
             await pools.bring(store, pool, best, at)
-        await applied.mark(store, POOLS_APPLIED, *key[1:], edge.version, at)
+        await marks.mark(store, POOLS_APPLIED, *key[1:], edge.version, at)
 
     await together([write_both(stores.feeds, into_feed), write_both(stores.pools, into_pool)])
 
@@ -145,11 +145,11 @@ async def _forget(stores: Stores, viewer_id: int, cause_id: int, version: int, a
         gone = [c.column for c in cells if parse_following(c.column).cause_id == cause_id]
         if gone:
             await store.delete(FOLLOWING, {row: gone}, unfollow_stamp(version))
-        await applied.mark(store, FOLLOWING_APPLIED, viewer_id, cause_id, version, at)
+        await marks.mark(store, FOLLOWING_APPLIED, viewer_id, cause_id, version, at)
 
     async def from_pool(store: WideColumnStore) -> None:
         await pools.forget_cause(store, viewer_id, cause_id)
-        await applied.mark(store, POOLS_APPLIED, viewer_id, cause_id, version, at)
+        await marks.mark(store, POOLS_APPLIED, viewer_id, cause_id, version, at)
 
     interest = kind_of(cause_id) is Kind.INTEREST
     in_feed = [] if interest else [write_both(stores.feeds, from_feed)]

@@ -19,13 +19,13 @@ from datasources.ids import kind_of
 from datasources.mappings import EdgeKey
 from datasources.protocols import Cell, WideColumnStore
 from datasources.records import Pin
-from feed_engine.feeds import applied, cursors
-from feed_engine.feeds.applied import following_generation
+from feed_engine.feeds import cursors, marks
 from feed_engine.feeds.cursors import CursorKind
 from feed_engine.feeds.follow_edges import FOLLOWS
+from feed_engine.feeds.marks import following_generation
+from feed_engine.feeds.own_writes import Applied, in_following, read_seeing
 from feed_engine.feeds.refill import ask_refill
 from feed_engine.feeds.rows import FOLLOWING, FOLLOWING_APPLIED, behind_pin, following_ids, id_row
-from feed_engine.feeds.seen import Applied, in_following, read_seeing
 from feed_engine.feeds.settings import Feeds
 from feed_engine.feeds.visible import Visible
 from feed_engine.outbox.completion import keep
@@ -176,7 +176,7 @@ class _Causes:
 
     async def _copy(self, causes: Sequence[int]) -> dict[int, bool]:
         raced = await self._feeds.feeds_race(
-            lambda store: applied.versions(store, FOLLOWING_APPLIED, self._viewer_id, causes),
+            lambda store: marks.versions(store, FOLLOWING_APPLIED, self._viewer_id, causes),
             kind=("applied", len(causes).bit_length()),
         )
         return {cause: raced.value.get(cause, 0) % 2 == 1 for cause in causes}

@@ -14,11 +14,12 @@ from datasources.errors import StoreUnavailable
 from datasources.ids import Kind
 from datasources.protocols import Cell, Stores, WideColumnStore
 from datasources.together import together
-from feed_engine.feeds.asking import ASK_AGAIN, ASKED, ask
 from feed_engine.feeds.content import public_pins
 from feed_engine.feeds.follow_edges import FOLLOWS, followed
 from feed_engine.feeds.lanes import on_side
 from feed_engine.feeds.newest import newest_followed
+from feed_engine.feeds.refill_requests import ASK_AGAIN, ASKED, ask
+from feed_engine.feeds.row_cap import CUT, cut_mark, mark_cut, trim_following
 from feed_engine.feeds.rows import (
     FOLLOWING,
     FOLLOWING_APPLIED,
@@ -29,7 +30,6 @@ from feed_engine.feeds.rows import (
     parse_following,
 )
 from feed_engine.feeds.settings import DEFAULTS, FeedSettings, epoch_ms
-from feed_engine.feeds.trimming import CUT, cut_mark, mark_cut, trim_following
 from feed_engine.feeds.wide import read_row, remove
 from feed_engine.outbox.change import Advance, FeedShort
 from feed_engine.times import LEAPS

@@ -20,7 +20,7 @@ from datasources.ids import Kind
 from datasources.mappings import SEQUENCE_STEP, Edge, EdgeKey, ListKey, Mapping
 from datasources.protocols import Job, OutboxRow, ShardTx, Stores
 from datasources.records import Board
-from feed_engine.ordering import order, placing
+from feed_engine.ordering import order, placement
 from feed_engine.ordering.respace import with_room
 from feed_engine.ordering.spacing import SPACING, Spacing
 from feed_engine.outbox.change import KIND as CHANGE
@@ -87,7 +87,7 @@ async def reorder_pins(
         on_it = {edge.to_id for edge in found.values() if edge.active}
         if absent := [pin_id for pin_id in given.pin_ids if pin_id not in on_it]:
             raise BadInput(f"Not on board {board_id}: {_names(absent)}", "pinIds")
-        named = await placing.anchors(tx, lists, before_pin_id, after_pin_id)
+        named = await placement.anchors(tx, lists, before_pin_id, after_pin_id)
         named.check_order()
         plan = Plan(board_id, given.pin_ids, before_pin_id or 0, after_pin_id or 0)
         id = await tx.post(KIND, msgspec.json.encode(plan))
@@ -195,7 +195,7 @@ class _Chunk:
             elif self._moved:
                 return number
             else:
-                placed = await placing.squeeze_in(
+                placed = await placement.squeeze_in(
                     self._tx, self._key, row, nearest, self._upper, self._spacing
                 )
                 await self._put(row, placed.sequence)
@@ -272,7 +272,7 @@ def _check(given: Arrange) -> None:
     for anchor, field in ((given.before_pin_id, "beforePinId"), (given.after_pin_id, "afterPinId")):
         if anchor in ids:
             raise BadInput(f"{field} is among pinIds: name a pin that stays", field)
-    placing.check_distinct(0, given.before_pin_id, given.after_pin_id)
+    placement.check_distinct(0, given.before_pin_id, given.after_pin_id)
 
 
 def _names(ids: Sequence[int]) -> str:

@@ -4,7 +4,7 @@ from datasources.errors import BadInput
 from datasources.ids import Kind
 from datasources.mappings import Edge, EdgeKey, ListKey, ListMove, Mapping
 from datasources.protocols import ShardTx, Stores
-from feed_engine.ordering import placing
+from feed_engine.ordering import placement
 from feed_engine.ordering.respace import with_room
 from feed_engine.ordering.spacing import SPACING, Spacing
 from feed_engine.outbox.change import AnyTask, change
@@ -50,7 +50,7 @@ async def reorder_pin(
         raise BadInput(
             "Give beforePinId, afterPinId or both: the pin's new neighbors", "beforePinId"
         )
-    placing.check_distinct(pin_id, before_pin_id, after_pin_id)
+    placement.check_distinct(pin_id, before_pin_id, after_pin_id)
 
     async def work(tx: ShardTx, _: None) -> Outcome[Reordered]:
         await access.lock_own_board(tx, viewer_id, board_id)
@@ -70,15 +70,15 @@ async def put_at(tx: ShardTx, given: Reorder, now: int, spacing: Spacing) -> Out
     named_ids = (given.pin_id, given.before_pin_id, given.after_pin_id)
     # one round trip for all rows
     await tx.edges([EdgeKey(*key, id) for id in named_ids if id is not None])
-    moved = await placing.on_board(tx, key, given.pin_id, "pinId")
-    named = await placing.anchors(tx, key, given.before_pin_id, given.after_pin_id)
+    moved = await placement.on_board(tx, key, given.pin_id, "pinId")
+    named = await placement.anchors(tx, key, given.before_pin_id, given.after_pin_id)
     if named.crossed:
         raise await crossed(tx, key, moved, *named.crossed)
-    gap = await placing.gap_at(tx, key, named)
+    gap = await placement.gap_at(tx, key, named)
     if moved in gap:
         return await stayed(tx, key, moved)
     before = (await tx.head(key)).version
-    placed = await placing.place(tx, key, moved, gap, now, spacing)
+    placed = await placement.place(tx, key, moved, gap, now, spacing)
     edge = moved._replace(
         sequence=placed.sequence, version=moved.version + 1, era=await tx.era(key)
     )
@@ -93,7 +93,7 @@ async def put_at(tx: ShardTx, given: Reorder, now: int, spacing: Spacing) -> Out
 
 async def crossed(tx: ShardTx, key: ListKey, moved: Edge, before: Edge, after: Edge) -> Crossed:
     """The error for anchors that are in the opposite order."""
-    above_id, below_id = await placing.neighbors(tx, key, moved)
+    above_id, below_id = await placement.neighbors(tx, key, moved)
     names = [f"pin {id}" if id else "nothing" for id in (above_id, below_id)]
     return Crossed(
         f"Pin {before.to_id} stands below pin {after.to_id} now, and nothing was moved: pin "
@@ -108,7 +108,7 @@ async def crossed(tx: ShardTx, key: ListKey, moved: Edge, before: Edge, after: E
 async def stayed(tx: ShardTx, key: ListKey, row: Edge) -> Outcome[Reordered]:
     """The result for a pin that is already at its place."""
     edge = row._replace(era=await tx.era(key))
-    around = await placing.neighbors(tx, key, row)
+    around = await placement.neighbors(tx, key, row)
     result = Reordered(edge, (await tx.head(key)).version, *around)
     return _outcome(key, result, [], [], durable=False)
 

@@ -1,6 +1,6 @@
 """Does the work of an outbox row: the rest of its write, then its task.
 
-Each task of a row with several tasks gets a row (`feed_engine.outbox.splitting`). A task's progress
+Each task of a row with several tasks gets a row (`feed_engine.outbox.row_split`). A task's progress
 is stored in the row, so a killed job resumes there. A task that runs twice does no harm.
 """
 
@@ -19,7 +19,7 @@ from feed_engine.outbox import newest_first
 from feed_engine.outbox.change import KIND, Advance, Handler, WholeRow
 from feed_engine.outbox.completion import change_of, fulfill
 from feed_engine.outbox.newest_first import Progress, doing, is_late, newest_to_do
-from feed_engine.outbox.splitting import split
+from feed_engine.outbox.row_split import split
 from feed_engine.outbox.tasks import handlers, name_of
 
 log = logging.getLogger(__name__)

@@ -12,7 +12,7 @@ from feed_engine.feeds.refill import feed_short
 from feed_engine.feeds.settings import DEFAULTS, FeedSettings
 from feed_engine.feeds.smart.handover import visit_shown
 from feed_engine.feeds.smart.interests import interest_short
-from feed_engine.feeds.smart.related import pin_liked
+from feed_engine.feeds.smart.related_pins import pin_liked
 from feed_engine.ordering import arrange
 from feed_engine.ordering.arrange import rearranged
 from feed_engine.ordering.respace_job import respace

@@ -13,8 +13,8 @@ from datasources.errors import StoreError, StoreTimeout, StoreUnavailable
 from feed_engine.speculation.contender import Contender
 from feed_engine.speculation.cutoff import Cutoff
 from feed_engine.speculation.health import Mode
+from feed_engine.speculation.shadow_calls import Ask, Comparison, Shadows, end, finish, run_on
 from feed_engine.speculation.stats import Side, Stats
-from feed_engine.speculation.warming import Ask, Comparison, Shadows, end, finish, run_on
 
 T = TypeVar("T")
 

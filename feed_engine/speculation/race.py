@@ -17,9 +17,9 @@ from feed_engine.speculation.contender import Contender
 from feed_engine.speculation.cutoff import Cutoffs
 from feed_engine.speculation.health import Mode
 from feed_engine.speculation.policy import FIXED, Policy
+from feed_engine.speculation.shadow_calls import Ask, Comparison, Shadows, catch_up, shadow
 from feed_engine.speculation.stats import Report, Side, Stats
 from feed_engine.speculation.upkeep import Upkeep
-from feed_engine.speculation.warming import Ask, Comparison, Shadows, catch_up, shadow
 
 __all__ = ["Race", "Raced"]
 

@@ -12,7 +12,7 @@ from contextvars import Context
 from typing import Any
 
 from feed_engine.speculation.policy import NEVER, Policy
-from feed_engine.speculation.warming import Ask
+from feed_engine.speculation.shadow_calls import Ask
 
 KeepUp = Callable[[Ask[Any], Hashable], bool]
 """Makes the due probes and warm calls, with a call to repeat and its kind. Returns whether requests

@@ -8,8 +8,8 @@ from urllib.parse import unquote, urlsplit
 
 from datasources.errors import BadInput
 from datasources.records import Image
-from feed_engine.transactions.hidden import hidden
-from feed_engine.transactions.reserved import RESERVED
+from feed_engine.transactions.hidden_text import hidden
+from feed_engine.transactions.reserved_names import RESERVED
 
 URL_LENGTH = 2048
 INTERESTS = 20
@@ -39,7 +39,7 @@ UNSEEN = re.compile(
     "\u202a-\u202e\u2066-\u206f]"  # characters that change the direction of the text after them
 )
 """Characters that no text may have. Joiners (U+200C, U+200D), the direction marks U+200E and U+200F
-and the soft hyphen are allowed: scripts and emoji need them. hidden.py bounds their number."""
+and the soft hyphen are allowed: scripts and emoji need them. `hidden_text` bounds their number."""
 LINE_BREAKS = re.compile(r"\s*[\r\n]\s*")
 
 

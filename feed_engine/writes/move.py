@@ -16,7 +16,7 @@ from datasources.ids import Kind
 from datasources.mappings import Edge, EdgeKey, ListKey, Mapping
 from datasources.protocols import ShardTx, Stores
 from datasources.records import Board, Pin
-from feed_engine.ordering import placing, reorder
+from feed_engine.ordering import placement, reorder
 from feed_engine.ordering.respace import with_room
 from feed_engine.ordering.spacing import SPACING, Spacing
 from feed_engine.outbox.change import AnyTask, PinArrived
@@ -58,7 +58,7 @@ async def move_pin(
 
     Raises BadInput, Conflict (anchors that are in the opposite order now), NotFound, Forbidden.
     """
-    placing.check_distinct(pin_id, before_pin_id, after_pin_id)
+    placement.check_distinct(pin_id, before_pin_id, after_pin_id)
     given = Move(
         pin_id=pin_id, board_id=board_id, before_pin_id=before_pin_id, after_pin_id=after_pin_id
     )
@@ -130,7 +130,7 @@ async def _within(
     key = ListKey(ON_BOARD, pin.board_id)
     await tx.head(key)
     if given.before_pin_id is None and given.after_pin_id is None:
-        row = await placing.on_board(tx, key, pin.id, "pinId")
+        row = await placement.on_board(tx, key, pin.id, "pinId")
         done = await reorder.stayed(tx, key, row)
     else:
         wanted = Reorder(
@@ -162,12 +162,12 @@ async def _place(
     if row is None or not row.active:
         raise StoreCorrupt(f"pin {given.pin_id} is not on its board {source.id}")
     key = ListKey(ON_BOARD, target.id)
-    named = await placing.anchors(tx, key, given.before_pin_id, given.after_pin_id)
+    named = await placement.anchors(tx, key, given.before_pin_id, given.after_pin_id)
     named.check_order()
-    gap = await placing.gap_at(tx, key, named)
+    gap = await placement.gap_at(tx, key, named)
     old = await tx.edge(EdgeKey(ON_BOARD, target.id, given.pin_id))  # the row of an earlier stay
     old = old or Edge(target.id, given.pin_id, 0, 0, active=False)
-    placed = await placing.place(tx, key, old, gap, now, spacing)
+    placed = await placement.place(tx, key, old, gap, now, spacing)
     # The sum with the boards' `flips` must grow: it is the version of the rows elsewhere.
     version = max(old.version, row.version + source.flips - target.flips) + 1
     edge = old._replace(

@@ -11,7 +11,7 @@ from gateway.operate import backup
 from gateway.operate.progress import Bars
 from gateway.operate.requests import answer, told
 from gateway.settings import Settings
-from gateway.site.embedded import check_made
+from gateway.site.embedded_stores import check_made
 
 
 @click.command("backup")

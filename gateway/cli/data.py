@@ -17,8 +17,8 @@ from datasources.errors import BadInput, ConfigError
 from gateway.cli.options import with_settings
 from gateway.cli.output import as_json, tell
 from gateway.operate.imports.export import export_file
+from gateway.operate.imports.import_source import Source, opened
 from gateway.operate.imports.loader import Import, first_pass
-from gateway.operate.imports.reading import Source, opened
 from gateway.operate.imports.report import (
     Bad,
     ImportOptions,
@@ -30,7 +30,7 @@ from gateway.operate.imports.report import (
 from gateway.operate.progress import Bars
 from gateway.settings import Settings
 from gateway.site.directory import make_directory
-from gateway.site.embedded import check_made
+from gateway.site.embedded_stores import check_made
 from gateway.site.runtime import running
 
 

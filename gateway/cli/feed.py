@@ -18,7 +18,7 @@ from gateway.cli.output import as_json, tell
 from gateway.observe.metric_help import NAMES
 from gateway.operate.progress import run_told, telling
 from gateway.settings import Settings
-from gateway.site.embedded import topology_url
+from gateway.site.embedded_stores import topology_url
 from gateway.site.feed_routes import AUTO, STORES, route, routes
 
 _SECONDS = 5.0  # seconds to wait for a gateway's metrics

@@ -9,7 +9,7 @@ from gateway.cli.output import as_json, table, tell
 from gateway.operate.progress import run_told
 from gateway.operate.requests import answer
 from gateway.settings import Settings
-from gateway.site.embedded import check_made
+from gateway.site.embedded_stores import check_made
 
 _COLUMNS = ("id", "state", "task", "priority", "written", "attempts", "reason")
 

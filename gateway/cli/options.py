@@ -29,8 +29,13 @@ def with_settings(command: Command) -> Command:
         overrides = {"data_dir": data_dir} if data_dir else {}
         return command(settings=read_settings(config, **overrides), **given)
 
+    return with_parameters_of(command, wrapped)
+
+
+def with_parameters_of(command: Command, wrapped: Command) -> Command:
+    """The wrapper of a command, with the command's help and with the options that were added below
+    the wrapper's decorator."""
     wrapped.__name__, wrapped.__doc__ = command.__name__, command.__doc__
-    # Options that were added below this decorator belong to the wrapper.
     wrapped.__click_params__ += getattr(command, "__click_params__", [])  # type: ignore[attr-defined]
     return wrapped
 

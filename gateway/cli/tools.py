@@ -11,7 +11,7 @@ from gateway.cli.output import FOUND, as_json, counted, tell
 from gateway.operate.progress import run_told
 from gateway.operate.requests import answer
 from gateway.settings import Settings
-from gateway.site.embedded import check_made
+from gateway.site.embedded_stores import check_made
 
 
 @click.command("token")

@@ -1,7 +1,7 @@
 """An operation's estimated cost, compiled from its document before it runs.
 
 The estimate is never lower than what the operation reads and makes, except for hidden entries
-(`resolvers.scanning`), which have their own limit. Fields that GraphQL merges count once, unless
+(`resolvers.scan_limit`), which have their own limit. Fields that GraphQL merges count once, unless
 one of them depends on a variable. Selections that are merged in several places are computed once
 for each type. The limit on selections (`max_query_selections`) bounds the work. A list counts as
 long as its slicing argument allows, and all objects of an abstract type count as its most expensive

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from datasources.latencies import Latencies
-from gateway.observe.frequent import Frequent
+from gateway.observe.frequent_names import Frequent
 
 MOST_NAMES = 100
 """Operation names that are counted separately: the most frequent."""

@@ -23,7 +23,7 @@ from datasources.protocols import Stores, WideColumnStore
 from datasources.snapshots import FeedSnapshots, ShardSnapshots
 from gateway.operate.imports.report import Progress
 from gateway.settings import EMBEDDED, Settings
-from gateway.site.embedded import DATA
+from gateway.site.embedded_stores import DATA
 
 FORMAT = 1
 _LIST = "backup.json"

@@ -15,9 +15,9 @@ from gateway.http.this_machine import closed
 from gateway.observe.health import WELL, readiness
 from gateway.operate.connections import advice, shortages, wanted
 from gateway.operate.imports.report import Progress
-from gateway.server.shared import require_shared
+from gateway.server.shared_stores import require_shared
 from gateway.settings import EMBEDDED, Settings
-from gateway.site.embedded import check_made
+from gateway.site.embedded_stores import check_made
 
 OK, WARNING, FAULT = "ok", "warning", "fault"
 PYTHONS = ((3, 11), (3, 14))

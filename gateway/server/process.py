@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import socket
+import sys
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import (
     AbstractAsyncContextManager,
@@ -15,13 +16,12 @@ from contextlib import (
 from functools import partial
 from typing import Any, cast
 
-import click
 import uvicorn
 from starlette.types import ASGIApp
 
 from gateway.app import create_site
+from gateway.demo.archive import unpack_demo
 from gateway.demo.fill import demo_is_loaded, fill_demo
-from gateway.demo.ready import unpack_demo
 from gateway.http.auth import Tokens
 from gateway.http.peers import Proxies
 from gateway.http.this_machine import closed, public_address
@@ -42,7 +42,7 @@ from gateway.server.refusals import Refusal, refusal
 from gateway.server.siblings import Siblings
 from gateway.settings import EMBEDDED, Settings
 from gateway.site.collector import short_passes
-from gateway.site.embedded import is_all_embedded
+from gateway.site.embedded_stores import is_all_embedded
 from gateway.site.installation import install
 from gateway.site.runtime import Runtime, running
 
@@ -278,12 +278,11 @@ async def _greet(settings: Settings, runtime: Runtime) -> None:
     """Log the address to open, and the user who is signed in there."""
     found = await runtime.stores.shards.mod.find("username", [settings.demo_viewer])
     tokens = Tokens(settings.secret, settings.token_hours)  # an invalid key is reported first
-    click.echo(f"\n  Pinway     {settings.url}/", err=True)
-    click.echo(f"  GraphiQL   {settings.url}/graphql", err=True)
+    lines = ["", f"  Pinway     {settings.url}/", f"  GraphiQL   {settings.url}/graphql"]
     if viewer_id := found.get(settings.demo_viewer):
         token = tokens.issue(viewer_id)
-        click.echo(f"  Signed in  {settings.demo_viewer}", err=True)
-        click.echo(f"  Token      {token}", err=True)
+        lines += [f"  Signed in  {settings.demo_viewer}", f"  Token      {token}"]
     if why := public_address(settings):
-        click.echo(f"  Without demo sign-in, which is for this machine alone: {why}.", err=True)
-    click.echo("  Stop with Ctrl-C.\n", err=True)
+        lines.append(f"  Without demo sign-in, which is for this machine alone: {why}.")
+    lines += ["  Stop with Ctrl-C.", ""]
+    print(*lines, sep="\n", file=sys.stderr, flush=True)

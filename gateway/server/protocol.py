@@ -29,7 +29,7 @@ from gateway.server.exchange import Exchange
 from gateway.server.fairness.reads import MUCH, Reading
 from gateway.server.fairness.shares import A_BYTE, A_CONNECTION
 from gateway.server.refusals import Refusal, refusal
-from gateway.server.sending import Sending
+from gateway.server.shared_responses import Sending
 
 LINGER_SECONDS = 2.0
 """Seconds for which a refused client may continue to send. Closing at once would discard the

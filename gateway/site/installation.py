@@ -28,7 +28,7 @@ from datasources.waits import collected, waiting_for
 from gateway.operate.imports.report import Progress
 from gateway.settings import Settings
 from gateway.site import inventory
-from gateway.site.embedded import embedded
+from gateway.site.embedded_stores import embedded
 
 
 async def install(

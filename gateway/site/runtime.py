@@ -21,7 +21,7 @@ from gateway.observe.tracing import Tracer, tracing
 from gateway.operate.imports.report import Progress
 from gateway.settings import Settings
 from gateway.site import installation, inventory
-from gateway.site.embedded import embedded, is_all_embedded
+from gateway.site.embedded_stores import embedded, is_all_embedded
 from gateway.site.feed_routes import follow_routes
 from gateway.site.relays import work_for_host
 

@@ -15,11 +15,11 @@ from datasources.protocols import Sides, Stores, WideColumnStore
 from datasources.records import Board, Pin, User
 from datasources.valkey import ValkeyServer
 from feed_engine import writes
-from feed_engine.feeds import applied
+from feed_engine.feeds import marks
 from feed_engine.feeds.follow_edges import FOLLOWS
 from feed_engine.feeds.following import FollowingPage, following_page
+from feed_engine.feeds.own_writes import token_of
 from feed_engine.feeds.rows import FOLLOWING_APPLIED, TABLES_FEEDS, TABLES_POOLS
-from feed_engine.feeds.seen import token_of
 from feed_engine.feeds.settings import Feeds
 from feed_engine.feeds.smart.results import HomePage
 from feed_engine.feeds.smart.service import home_page
@@ -229,8 +229,8 @@ async def test_a_side_is_marked_after_it_has_what_the_job_brings(seeing: Seeing,
         await seeing.run(task, stores=on_primary(seeing.stores, lambda s: Unwell(s, after=done)))
     primary, standby = seeing.stores.feeds
     asked = FOLLOWING_APPLIED, viewer.id, owner.id, 1
-    assert not await applied.is_marked(primary, *asked)
-    assert await applied.is_marked(standby, *asked)
+    assert not await marks.is_marked(primary, *asked)
+    assert await marks.is_marked(standby, *asked)
 
 
 async def test_marks_follow_versions_in_whatever_order_jobs_run(seeing: Seeing) -> None:
@@ -243,7 +243,7 @@ async def test_marks_follow_versions_in_whatever_order_jobs_run(seeing: Seeing) 
     for task in reversed(tasks):
         await seeing.run(task)
         for side in seeing.stores.feeds:
-            assert await applied.is_marked(side, FOLLOWING_APPLIED, viewer.id, owner.id, 3)
+            assert await marks.is_marked(side, FOLLOWING_APPLIED, viewer.id, owner.id, 3)
     for token in (first, ended, last):
         page = await seeing.following_seeing(viewer, token)
         assert (pins_of(page), page.may_be_stale) == (pins, False)

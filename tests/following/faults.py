@@ -14,7 +14,7 @@ import pytest
 
 from datasources.mappings import ListKey
 from datasources.protocols import WideColumnStore
-from feed_engine.feeds import applied, batches, fanout, follow_jobs, following, refill
+from feed_engine.feeds import batches, fanout, follow_jobs, following, marks, refill
 from feed_engine.feeds.content import newest_pins
 from feed_engine.feeds.follow_edges import PINS_OF
 from feed_engine.feeds.lanes import DONE, Lane
@@ -102,7 +102,7 @@ def edges_have_no_copy(patch: pytest.MonkeyPatch) -> None:
 
     async def nothing(*_: Any) -> None: ...
 
-    patch.setattr(applied, "mark", nothing)
+    patch.setattr(marks, "mark", nothing)
 
 
 def a_batch_is_lost(patch: pytest.MonkeyPatch) -> None:

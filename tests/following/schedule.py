@@ -13,9 +13,9 @@ from typing import Any
 from datasources.errors import StoreError
 from datasources.protocols import OutboxRow, Sides, Stores
 from feed_engine import writes
+from feed_engine.feeds.row_cap import trim_following
 from feed_engine.feeds.rows import id_row
 from feed_engine.feeds.settings import FeedSettings
-from feed_engine.feeds.trimming import trim_following
 from feed_engine.outbox.completion import settle
 from tests.faulty import Unwell, lacking, without
 from tests.feeding import START, Feeding, pins_of

@@ -8,8 +8,8 @@ from typing import Any
 from datasources.protocols import Stores
 from gateway.operate.imports.entries import json_lines
 from gateway.operate.imports.export import export_file
+from gateway.operate.imports.import_source import opened
 from gateway.operate.imports.loader import first_pass, import_entries
-from gateway.operate.imports.reading import opened
 from gateway.operate.imports.report import ImportOptions, ImportReport, OnBad, OnProgress, silent
 
 NO_FEEDS = ImportOptions(feeds=False)

@@ -6,8 +6,8 @@ import tempfile
 from pathlib import Path
 
 from datasources.protocols import Stores
+from gateway.demo.archive import ARCHIVE, FOLDERS
 from gateway.demo.fill import fill_demo
-from gateway.demo.ready import ARCHIVE, FOLDERS
 from gateway.operate import backup
 from gateway.operate.progress import Bars
 from gateway.settings import Settings

@@ -13,13 +13,13 @@ from datasources.protocols import Stores
 from datasources.records import Board, Pin, User
 from feed_engine.feeds.rows import FOLLOWING, POOLS, POPULAR_ROWS, Reason, id_row
 from feed_engine.feeds.settings import FeedSettings
+from gateway.demo.archive import FOLDERS, unpack_demo
 from gateway.demo.art.pieces import pieces
 from gateway.demo.content import demo_lines
 from gateway.demo.emoji import emoji
 from gateway.demo.fill import demo_is_loaded, demo_viewer_id, fill_demo
 from gateway.demo.people import CURATORS, PEOPLE, VIEWER
 from gateway.demo.photos import photos
-from gateway.demo.ready import FOLDERS, unpack_demo
 from gateway.operate.imports.jsonl import (
     BoardLine,
     CommentLine,

@@ -12,7 +12,7 @@ import pytest
 
 from datasources.errors import StoreError, StoreTimeout
 from datasources.mysql import MySqlShards
-from datasources.replication.watching import Rules
+from datasources.replication.observation import Rules
 from deploy.stack.mariadb import MariaDB
 from tests.pairs import Load, Pairs, insert_pin
 from tests.replication.watched import watched

@@ -6,8 +6,8 @@ import signal
 import pytest
 
 from datasources.mysql.replication.promotion import Promotion
-from datasources.replication import watching
-from datasources.replication.watching import Pair, Record, Rules
+from datasources.replication import observation
+from datasources.replication.observation import Pair, Record, Rules
 from datasources.zookeeper import ZooKeeperOperations
 from tests.pairs import Load, Pairs
 from tests.replication.watched import watched
@@ -83,7 +83,7 @@ async def test_a_promotion_whose_observer_died_is_finished_by_another_one(pairs:
     operations = ZooKeeperOperations(pairs.zookeeper, "/pinway/topology")
     pair = Pair(master, slave)
     _, version = await operations.load(pair.id) or (b"", None)
-    await operations.save(pair.id, watching.encode(Record(master, slave, "1", 0.0)), version)
+    await operations.save(pair.id, observation.encode(Record(master, slave, "1", 0.0)), version)
 
     async def die(name: str) -> None:
         if name == "owned":

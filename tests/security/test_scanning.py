@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gateway.site.runtime import Runtime
-from resolvers.scanning import MOST_A_PAGE, MOST_A_REQUEST
+from resolvers.scan_limit import MOST_A_PAGE, MOST_A_REQUEST
 from tests.counting import Counts
 from tests.gateways import Gateway, embedded_gateway
 

@@ -108,12 +108,31 @@ def test_a_driver_is_imported_only_in_its_backends_folder() -> None:
     assert not wrong
 
 
+def in_a_command(path: Path) -> bool:
+    """Whether a module has commands alone, without logic that other code needs."""
+    place = path.relative_to(ROOT)
+    return place.is_relative_to("gateway/cli") or place == Path("deploy/stack/cli.py")
+
+
+def test_click_is_for_commands_which_other_modules_do_not_import() -> None:
+    main = ROOT / "gateway" / "__main__.py"
+    wrong = [
+        f"{path.relative_to(ROOT)}:{line} imports {module}"
+        for folder in FOLDERS
+        for path in files(folder)
+        if not in_a_command(path)
+        for line, module in imports(path)
+        if under(module, {"click"} if path == main else {"click", "gateway.cli"})
+    ]
+    assert not wrong
+
+
 def test_what_may_be_secret_is_loaded_through_visibility_alone() -> None:
     wrong = [
         f"{path.relative_to(ROOT)}:{number}"
         for path in files("resolvers")
-        # hidden.py makes the same calls for hidden and absent objects, and returns nothing
-        if path.name not in ("visibility.py", "hidden.py")
+        # hidden_objects.py makes the same calls for hidden and absent objects, and returns nothing
+        if path.name not in ("visibility.py", "hidden_objects.py")
         for number, line in enumerate(path.read_text().splitlines(), 1)
         if re.search(r"loaders\.(pins|boards|comments)\b|getattr\(context\.loaders", line)
     ]

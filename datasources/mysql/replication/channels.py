@@ -9,8 +9,8 @@ from typing import Any
 
 from datasources.errors import StoreUnavailable
 from datasources.mysql.replication.admin import Admin
-from datasources.mysql.replication.attaching import Replica
-from datasources.mysql.replication.copying import Position
+from datasources.mysql.replication.logical_copy import Position
+from datasources.replication.accounts import Replica
 from datasources.replication.sides import Channel, Flow
 
 STOP_SECONDS = 20.0

@@ -10,7 +10,6 @@ server's host.
 import asyncio
 import shutil
 import socket
-from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -21,11 +20,11 @@ from datasources.mysql.replication.admin import Admin, applied
 from datasources.mysql.replication.backup_files import Archive, Manifest, file_errors, read
 from datasources.mysql.replication.programs import login_file, pipe, run_program
 from datasources.replication.programs import BACKUP, BINLOG, CLIENT
+from datasources.replication.steps import Tell
 
 APPLY_SECONDS = 600
 HEAD = 4  # the offset of a binary log's first event
 _POSITIONS = ("mariadb_backup_binlog_info", "xtrabackup_binlog_info")
-Tell = Callable[[str], None]
 
 
 @file_errors()

@@ -16,6 +16,7 @@ from datasources.mysql.replication import gtids
 from datasources.mysql.replication.admin import CONNECT_SECONDS, Admin, Role, applied
 from datasources.replication import topologies
 from datasources.replication.server_row import CLOSE, EVENT, LEASE_SECONDS, opens
+from datasources.replication.steps import Tell
 from datasources.sql.engine import mod_place, object_place
 from datasources.sql.schema import OBJECT_SHARD, Type
 from datasources.together import together
@@ -33,7 +34,6 @@ RECEIVE_SECONDS = 10  # for the last events of a master that was shut for writes
 MARGIN = 0.5  # seconds added to the lease
 CONNECTIONS = 8  # connections that alter tables at the same time
 FENCES = 256  # fences that are read in a statement
-Tell = Callable[[str], None]
 Seam = Callable[[str], Awaitable[None]]
 """Called with a step's name after each step; a test may fail there."""
 

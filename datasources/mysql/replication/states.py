@@ -3,9 +3,9 @@
 from datasources.errors import StoreError
 from datasources.mysql.replication.admin import CONNECT_SECONDS, Admin
 from datasources.mysql.replication.promotion import fence_owners, shard_databases
-from datasources.replication.checking import ASK, VARIABLES, decoded
-from datasources.replication.showing import ServerState
-from datasources.replication.watching import Sight
+from datasources.replication.observation import Sight
+from datasources.replication.server_settings import ASK, VARIABLES, decoded
+from datasources.replication.shard_picture import ServerState
 from datasources.together import together
 
 _SIZES = (

@@ -18,17 +18,17 @@ from datasources.ids import Kind, kind_of
 from datasources.mappings import EdgeKey, ListKey, PageRequest
 from datasources.protocols import Cell, WideColumnStore
 from datasources.records import Pin
-from feed_engine.feeds.applied import pools_generation
 from feed_engine.feeds.follow_edges import FOLLOWS
+from feed_engine.feeds.marks import pools_generation
+from feed_engine.feeds.own_writes import in_pools, read_seeing
 from feed_engine.feeds.rows import Source
-from feed_engine.feeds.seen import in_pools, read_seeing
 from feed_engine.feeds.settings import Feeds
 from feed_engine.feeds.smart import materialized
 from feed_engine.feeds.smart.generator import Candidate, generate
 from feed_engine.feeds.smart.interests import ask_fill
+from feed_engine.feeds.smart.pool_rows import PoolRow, PoolRows, read_pages
 from feed_engine.feeds.smart.pools import OWN_SOURCES
-from feed_engine.feeds.smart.reading import PoolRow, PoolRows, read_pages
-from feed_engine.feeds.smart.scoring import HALF_LIFE
+from feed_engine.feeds.smart.scores import HALF_LIFE
 from feed_engine.feeds.visible import Visible
 from feed_engine.outbox.completion import keep
 from feed_engine.speculation import Side

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from datasources.mappings import ListKey, Mapping
 from datasources.protocols import Stores, WideColumnStore
 from datasources.records import Pin
-from feed_engine.feeds.asking import ASK_AGAIN, ASKED, ask
 from feed_engine.feeds.content import newest_pins, public_pins
 from feed_engine.feeds.dual import write_both
+from feed_engine.feeds.refill_requests import ASK_AGAIN, ASKED, ask
 from feed_engine.feeds.rows import POOLS, POOLS_APPLIED, id_row, interest_row, parse_pool
 from feed_engine.feeds.settings import DEFAULTS, FeedSettings, epoch_ms
 from feed_engine.feeds.smart import pools

@@ -25,7 +25,7 @@ from feed_engine.feeds.rows import (
     pool_row,
     why,
 )
-from feed_engine.feeds.smart import scoring
+from feed_engine.feeds.smart import scores
 from feed_engine.feeds.smart.generator import Candidate
 from feed_engine.feeds.wide import read_row, remove
 from feed_engine.times import LEAPS
@@ -54,7 +54,7 @@ def followed_source(cause_id: int) -> Source:
 
 def followed_cell(pin: PinLike, cause_id: int) -> tuple[bytes, bytes]:
     """The cell (column, value) of a pin that a followed user, board or interest brings."""
-    score = scoring.fresh(followed_reason(cause_id), pin.created)
+    score = scores.fresh(followed_reason(cause_id), pin.created)
     return pool_column(PoolColumn(score, pin.id)), why_of(pin, cause_id)
 
 

@@ -35,7 +35,7 @@ from feed_engine.feeds.rows import (
     popular_row,
 )
 from feed_engine.feeds.settings import DEFAULTS, FeedSettings
-from feed_engine.feeds.smart import pools, scoring
+from feed_engine.feeds.smart import pools, scores
 from feed_engine.feeds.wide import due, read_row
 
 MOVED = 20  # cells of the former row that each update moves
@@ -60,7 +60,7 @@ async def update_side(
     heads = await stores.shards.mappings.heads(keys)
     for pin, key in zip(pins, keys, strict=True):
         likes, version, _ = heads[key]
-        column = pool_column(PoolColumn(scoring.hot(likes, pin.created), pin.id))
+        column = pool_column(PoolColumn(scores.hot(likes, pin.created), pin.id))
         await move_cell(store, pin.id, column, version, pools.why_of(pin, 0))
         row, cap = popular_row(pin.id), row_cap(settings)
         if due(row, pin.id, cap // 4 or 1):

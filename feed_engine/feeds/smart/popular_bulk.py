@@ -24,7 +24,7 @@ from feed_engine.feeds.rows import (
     popular_row,
 )
 from feed_engine.feeds.settings import DEFAULTS, FeedSettings
-from feed_engine.feeds.smart import pools, scoring
+from feed_engine.feeds.smart import pools, scores
 from feed_engine.feeds.smart.popular import row_cap
 from feed_engine.feeds.wide import put_both, read_row, trim_both
 
@@ -64,7 +64,7 @@ async def build_popular(
         heads = await stores.shards.mappings.heads(likes)
         for pin, key in zip(pins, likes, strict=True):
             size, version, _ = heads[key]
-            found = _Hot(scoring.hot(size, pin.created), pin.id, version, pools.why_of(pin, 0))
+            found = _Hot(scores.hot(size, pin.created), pin.id, version, pools.why_of(pin, 0))
             if len(hottest) < settings.popular_cap:
                 heappush(hottest, found)
             else:

@@ -20,8 +20,8 @@ from datasources.errors import BadInput, StoreError
 from datasources.records import Pin
 from feed_engine.feeds import cursors, visits
 from feed_engine.feeds.cursors import CursorKind
+from feed_engine.feeds.own_writes import check_token
 from feed_engine.feeds.rows import Place, Reason
-from feed_engine.feeds.seen import check_token
 from feed_engine.feeds.settings import Feeds
 from feed_engine.feeds.smart.candidates import Candidates, LoadBoards, brought_by
 from feed_engine.feeds.smart.materialized import ShownPin

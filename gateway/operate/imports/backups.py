@@ -7,7 +7,7 @@ from typing import IO, Any, NamedTuple, TypeVar, cast
 import msgspec
 
 from datasources.errors import BadInput
-from gateway.operate.imports import decoding
+from gateway.operate.imports import text_encoding
 from gateway.operate.imports.bookmarks import MAX_DEPTH
 from gateway.operate.imports.events import Event, Fault, Folder, Link, Trashed, dated, linked
 
@@ -101,7 +101,7 @@ def document(file: IO[bytes], kind: type[T]) -> T:
         raise BadInput(
             f"a JSON document of over {MOST >> 20} MiB is not read: export the bookmarks as HTML"
         )
-    encoding = decoding.sniff(data[: decoding.HEAD])
+    encoding = text_encoding.sniff(data[: text_encoding.HEAD])
     try:
         return msgspec.json.decode(data.decode(encoding.codec).lstrip("\ufeff"), type=kind)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:

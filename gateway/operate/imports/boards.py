@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from datasources.mappings import SEQUENCE_STEP
 from feed_engine.transactions import validation
-from feed_engine.transactions.hidden import without_hidden
+from feed_engine.transactions.hidden_text import without_hidden
 from gateway.operate.imports.events import Event, Fault, Folder, Link, Title, Trashed
 from gateway.operate.imports.jsonl import BadLine, BoardLine, PinLine, UserLine, time_of
 from gateway.operate.imports.lines import Entry, entry

@@ -10,7 +10,7 @@ one, not as a tree, so unclosed and misplaced tags have the same effect as in a 
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from gateway.operate.imports import addresses, decoding
+from gateway.operate.imports import addresses, text_encoding
 from gateway.operate.imports.events import (
     Event,
     Fault,
@@ -48,14 +48,14 @@ def read(chunks: Iterable[bytes]) -> Iterator[Event]:
     """The folders and links of a file, in its order. A folder comes before its content."""
     rest = iter(chunks)
     head = b""
-    while len(head) < decoding.HEAD and (chunk := next(rest, b"")):
+    while len(head) < text_encoding.HEAD and (chunk := next(rest, b"")):
         head += chunk
-    encoding = decoding.sniff(head)
+    encoding = text_encoding.sniff(head)
     reader, tokenizer = _Reader(), Tokenizer()
     if encoding.refused is not None:
         message = f"{encoding.refused[:40]!r} is no encoding of text: the file is read as UTF-8"
         yield Fault(1, message, kept=True)
-    for text in decoding.decoded(_chained(head, rest), encoding):
+    for text in text_encoding.decoded(_chained(head, rest), encoding):
         for token in tokenizer.feed(text):
             reader.take(token)
         yield from reader.taken()

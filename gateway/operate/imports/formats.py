@@ -7,7 +7,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from datasources.errors import BadInput
-from gateway.operate.imports import decoding, rows
+from gateway.operate.imports import rows, text_encoding
 
 HEAD = 1 << 13
 """Bytes of a file's beginning, by which it is recognized."""
@@ -81,7 +81,7 @@ READ = (
 def recognize(head: bytes) -> Format:
     """The format of a file with this beginning. Raises BadInput for a file that is not read."""
     refuse_binary(head)
-    text = head.decode(decoding.sniff(head).codec, "ignore").lstrip("\ufeff").lstrip()
+    text = head.decode(text_encoding.sniff(head).codec, "ignore").lstrip("\ufeff").lstrip()
     if text.startswith("<"):
         return _of_markup(text)
     if text.startswith("["):
@@ -102,7 +102,7 @@ def is_certain(head: bytes) -> bool:
 
 def is_plain(head: bytes) -> bool:
     """Whether the file has text, and no line in its beginning may be one of JSON Lines."""
-    text = head.decode(decoding.sniff(head).codec, "ignore").lstrip("\ufeff").strip()
+    text = head.decode(text_encoding.sniff(head).codec, "ignore").lstrip("\ufeff").strip()
     return bool(text) and not any(line.lstrip().startswith("{") for line in text.splitlines())
 
 
@@ -111,7 +111,7 @@ def refuse_binary(head: bytes) -> None:
     for known in _KNOWN:
         if head.startswith(known.begin):
             raise BadInput(f"the file is {known.what}: {known.instead}")
-    if b"\0" in head and not decoding.sniff(head).codec.startswith("utf-16"):
+    if b"\0" in head and not text_encoding.sniff(head).codec.startswith("utf-16"):
         if _HTML_INSIDE.search(head.decode("latin-1")):
             return  # NULs in a file of tags are a fault that browsers ignore
         raise BadInput(f"the file holds binary data: {READ}")

@@ -18,7 +18,7 @@ from datasources.errors import BadInput
 from datasources.mappings import SEQUENCE_STEP
 from datasources.records import Image
 from feed_engine.transactions import validation
-from feed_engine.transactions.hidden import hidden
+from feed_engine.transactions.hidden_text import hidden
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)

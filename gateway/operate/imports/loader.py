@@ -16,11 +16,11 @@ from itertools import islice
 
 from datasources.errors import ConfigError, StoreUnavailable
 from datasources.protocols import Stores
-from gateway.operate.imports import checks, edges, feeds, named, objects
+from gateway.operate.imports import checks, edges, feeds, objects, unique_names
 from gateway.operate.imports.events import Fault, Trashed
+from gateway.operate.imports.import_source import Source
 from gateway.operate.imports.lines import Entries, Entry
 from gateway.operate.imports.load import Load
-from gateway.operate.imports.reading import Source
 from gateway.operate.imports.report import (
     Complaints,
     ImportOptions,
@@ -165,11 +165,11 @@ async def _write(load: Load) -> None:
     """The second pass."""
     checks.index(load.spool)
     checks.doubles(load.spool, load.complaints)
-    await named.find_existing(load, named.USERS)
-    await named.find_existing(load, named.INTERESTS)
+    await unique_names.find_existing(load, unique_names.USERS)
+    await unique_names.find_existing(load, unique_names.INTERESTS)
     checks.references(load.spool, load.complaints)
-    whole = await named.store_new(load, named.USERS)
-    whole &= await named.store_new(load, named.INTERESTS)
+    whole = await unique_names.store_new(load, unique_names.USERS)
+    whole &= await unique_names.store_new(load, unique_names.INTERESTS)
     if not whole:
         checks.references(load.spool, load.complaints)
     if not await objects.load_boards(load):

@@ -8,7 +8,7 @@ import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from gateway.operate.imports import decoding
+from gateway.operate.imports import text_encoding
 from gateway.operate.imports.events import Event, Fault, Link, dated, is_hidden, is_private, linked
 
 MAX_ROW = 1 << 20  # characters
@@ -169,5 +169,5 @@ def _text(chunks: Iterable[bytes]) -> Iterator[str]:
         yield head
         yield from rest
 
-    for text in decoding.decoded(all_of_it(), decoding.sniff(head)):
+    for text in text_encoding.decoded(all_of_it(), text_encoding.sniff(head)):
         yield text.removeprefix("\ufeff")

@@ -20,7 +20,7 @@ from datasources.sql.dialect import SQLITE
 from datasources.sql.engine import Part, Place, Row
 from datasources.sql.lists import edges_condition, heads_condition
 from datasources.sql.mappings import page_part
-from datasources.sqlite import SqliteShards, reading
+from datasources.sqlite import SqliteShards, reads
 from datasources.sqlite.connections import Connections
 from tests.embedded import sqlite_topology
 from tests.turns import other_task
@@ -279,13 +279,13 @@ async def visited(
     await store.create()
     await store.objects.transact(0, lambda tx: tx.insert_many(Kind.PIN, [b"{}"] * 3000))
     threads: list[str] = []
-    select = reading.select
+    select = reads.select
 
     def noting(connection: sqlite3.Connection, parts: Sequence[Part]) -> list[list[Row]]:
         threads.append(threading.current_thread().name)
         return select(connection, parts)
 
-    monkeypatch.setattr(reading, "select", noting)
+    monkeypatch.setattr(reads, "select", noting)
     yield store, threads
     await store.close()
 

@@ -16,7 +16,7 @@ from gateway.cli import main
 from gateway.cli.feed import lines
 from gateway.observe.exposition import of_workers
 from gateway.settings import read_settings
-from gateway.site.embedded import topology_url
+from gateway.site.embedded_stores import topology_url
 from gateway.site.feed_routes import follow_routes
 from tests.gateways import Gateway, embedded_gateway
 

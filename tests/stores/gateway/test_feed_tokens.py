@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from datasources.mappings import Edge
-from feed_engine.feeds.seen import token_of
+from feed_engine.feeds.own_writes import token_of
 from tests.gateways import Gateway, embedded_gateway
 
 pytestmark = pytest.mark.anyio

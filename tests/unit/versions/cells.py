@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from datasources.mappings import Edge
-from feed_engine.feeds import cursors, rows, seen
+from feed_engine.feeds import cursors, own_writes, rows
 from feed_engine.feeds.cursors import CursorKind
 from feed_engine.feeds.rows import FollowingColumn, Place, PoolColumn, Reason, Source
 from feed_engine.feeds.smart import service
@@ -88,9 +88,9 @@ CELLS: dict[str, Kept] = {
         lambda text: cursors.decode(CursorKind.POPULAR_1, text, least=16),
     ),
     "feed-token.txt": _text(
-        seen.Written(USER, BOARD, 3),
+        own_writes.Written(USER, BOARD, 3),
         FEED_TOKENS.of(EDGE),
-        lambda text: seen.parse(FEED_TOKENS.read(text) or ""),
+        lambda text: own_writes.parse(FEED_TOKENS.read(text) or ""),
     ),
     "token.txt": _text(USER, TOKENS.issue(USER), lambda text: TOKENS.viewer(f"Bearer {text}")),
     "backup.json": Kept(

@@ -11,9 +11,9 @@ from feed_engine.feeds.bulk import build_feeds
 from feed_engine.feeds.following import following_page
 from feed_engine.feeds.newest import newest_followed
 from feed_engine.feeds.refill import refill
+from feed_engine.feeds.row_cap import trim_following
 from feed_engine.feeds.rows import id_row
 from feed_engine.feeds.settings import FeedSettings
-from feed_engine.feeds.trimming import trim_following
 from feed_engine.outbox.change import FeedShort
 from feed_engine.outbox.completion import settle
 from tests.faulty import Preceded, lacking, marking, with_part

@@ -15,7 +15,7 @@ from gateway.demo.fill import demo_viewer_id
 from gateway.settings import read_settings
 from gateway.site.runtime import Runtime
 from resolvers.context import Context
-from resolvers.scanning import MOST_A_REQUEST
+from resolvers.scan_limit import MOST_A_REQUEST
 from schema import schema
 from tests.counting import Counts
 from tests.demo import copy_demo

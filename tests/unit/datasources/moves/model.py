@@ -14,7 +14,8 @@ from datasources.errors import StaleTopology, StoreConflict, StoreUnavailable
 from datasources.replication import moves, topologies
 from datasources.replication.mover import APPLY_SECONDS
 from datasources.replication.moves import Move, Owners
-from datasources.replication.sides import Channel, Flow, Progress, Report
+from datasources.replication.sides import Channel, Flow, Report
+from datasources.replication.steps import Progress
 from datasources.sql.dialect import MYSQL
 from datasources.sql.engine import Fence, Part, Place, Row, shard_at
 from datasources.sql.owners import check_owned

@@ -17,7 +17,7 @@ from datasources.protocols import Backlog, Lane, Sides
 from feed_engine.feeds.counts import FeedCounts
 from feed_engine.speculation import Race
 from gateway.observe.answers import ANONYMOUS, FURTHER, MOST_NAMES, NAME, Served
-from gateway.observe.frequent import CANDIDATES, Frequent
+from gateway.observe.frequent_names import CANDIDATES, Frequent
 from gateway.observe.metrics import FeedCollector, FeedRowCollector
 from gateway.observe.process import LOOK_SECONDS, ProcessHealth
 from gateway.observe.state import State, StateCollector

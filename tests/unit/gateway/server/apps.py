@@ -17,7 +17,7 @@ from gateway.http.endpoint import Answer, Answering
 from gateway.http.requests import JSON, Headers
 from gateway.server.process import Server
 from gateway.server.protocol import Protocol
-from gateway.server.sending import MOST
+from gateway.server.shared_responses import MOST
 from gateway.settings import Settings
 
 BODY = b'{"data":{"n":1}}'

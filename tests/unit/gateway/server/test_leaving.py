@@ -23,9 +23,9 @@ def main():
 command.main = main
 command.__path__ = __import__("gateway").__path__
 sys.modules["gateway.cli"] = command
-serving = types.ModuleType("gateway.cli.serving")
-if "{module}" == "gateway.cli.serving":
-    sys.modules["gateway.cli.serving"] = serving
+serving = types.ModuleType("gateway.cli.service")
+if "{module}" == "gateway.cli.service":
+    sys.modules["gateway.cli.service"] = serving
 __main__.main()
 """
 
@@ -39,7 +39,7 @@ def ended(module: str, status: str) -> tuple[int, str]:
 
 @pytest.mark.parametrize("status", [0, 1])
 def test_a_serving_process_is_not_taken_apart(status: int) -> None:
-    assert ended("gateway.cli.serving", str(status)) == (status, "everything is closed\n")
+    assert ended("gateway.cli.service", str(status)) == (status, "everything is closed\n")
 
 
 def test_another_command_ends_as_python_does() -> None:
@@ -49,7 +49,7 @@ def test_another_command_ends_as_python_does() -> None:
 
 
 def test_a_message_instead_of_a_status_is_printed() -> None:
-    assert ended("gateway.cli.serving", "'why'")[0] == 1
+    assert ended("gateway.cli.service", "'why'")[0] == 1
 
 
 @pytest.mark.anyio

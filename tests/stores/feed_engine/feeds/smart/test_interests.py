@@ -25,7 +25,7 @@ from feed_engine.feeds.rows import (
     why,
 )
 from feed_engine.feeds.settings import FeedSettings
-from feed_engine.feeds.smart import pools, scoring
+from feed_engine.feeds.smart import pools, scores
 from feed_engine.feeds.smart.handover import visit_shown
 from feed_engine.feeds.smart.interests import FILLED, LOWEST_STAMP, fill, tidy
 from feed_engine.feeds.wide import read_row
@@ -146,7 +146,7 @@ async def test_the_rows_that_a_visit_reads_are_bounded(feeding: Feeding) -> None
     rows += [*POPULAR_ROWS, *(pool_row(viewer.id, source) for source in pools.OWN_SOURCES)]
     for row in rows:
         ids = range(pin.id + 1, pin.id + 1500)
-        columns = [pool_column(PoolColumn(scoring.hot(0, START - id % 1500), id)) for id in ids]
+        columns = [pool_column(PoolColumn(scores.hot(0, START - id % 1500), id)) for id in ids]
         for side in feeding.stores.pools:
             await side.put(POOLS, {row: dict.fromkeys(columns, why(pin.owner_id))}, 1)
     feeding.settings = FeedSettings(floor=-1e9, generator_seconds=60)

@@ -29,7 +29,7 @@ from feed_engine.feeds.rows import (
     why,
 )
 from feed_engine.feeds.settings import FeedSettings
-from feed_engine.feeds.smart import popular, scoring
+from feed_engine.feeds.smart import popular, scores
 from feed_engine.feeds.smart.popular import move_cell, spread, update_popularity
 from feed_engine.feeds.smart.popular_bulk import build_popular
 from feed_engine.feeds.wide import read_row
@@ -57,7 +57,7 @@ async def pool(feeding: Feeding) -> list[tuple[int, float]]:
 
 
 def hot(*pins: tuple[Pin, int]) -> list[tuple[int, float]]:
-    scored = [(pin.id, scoring.hot(likes, pin.created)) for pin, likes in pins]
+    scored = [(pin.id, scores.hot(likes, pin.created)) for pin, likes in pins]
     return sorted(scored, key=lambda pin: -pin[1])
 
 
@@ -148,7 +148,7 @@ async def test_an_update_with_an_older_count_changes_nothing(feeding: Feeding) -
     await like(feeding, pin, 2)
     await feeding.drain()
     before = await pool(feeding)
-    older = pool_column(PoolColumn(scoring.hot(1, pin.created), pin.id))
+    older = pool_column(PoolColumn(scores.hot(1, pin.created), pin.id))
     for side in feeding.stores.pools:
         await move_cell(side, pin.id, older, 1, why(0))
     assert await pool(feeding) == before
@@ -249,7 +249,7 @@ async def test_pins_of_the_row_of_earlier_versions_are_read_and_move_to_their_ro
         await feeding.stores.shards.outbox.finish(row.shard, row.id)
     for side in feeding.stores.pools:
         cells = {
-            pool_column(PoolColumn(scoring.hot(0, pin.created), pin.id)): why(0) for pin in pins
+            pool_column(PoolColumn(scores.hot(0, pin.created), pin.id)): why(0) for pin in pins
         }
         for column, pin in zip(cells, pins, strict=True):
             await side.put(POPULARITY, {id_row(pin.id): {inverted_version(0): column}}, 1)

@@ -3,9 +3,9 @@
 import io
 
 from gateway.operate.imports.events import Fault
+from gateway.operate.imports.import_source import Source
 from gateway.operate.imports.jsonl import BoardLine, PinLine
 from gateway.operate.imports.lines import Entry
-from gateway.operate.imports.reading import Source
 from gateway.operate.imports.report import ImportOptions
 
 

@@ -5,9 +5,9 @@ from collections.abc import Iterable
 
 from gateway.operate.imports.entries import MAX_LINE, json_lines
 from gateway.operate.imports.events import Fault
+from gateway.operate.imports.import_source import Source
 from gateway.operate.imports.jsonl import BoardLine, PinLine, UserLine
 from gateway.operate.imports.lines import Entry
-from gateway.operate.imports.reading import Source
 from gateway.operate.imports.report import ImportOptions
 from tests.importing.worlds import bookmarks
 

@@ -8,8 +8,8 @@ from itertools import islice
 import pytest
 
 from gateway.operate.imports.events import Fault
+from gateway.operate.imports.import_source import Source
 from gateway.operate.imports.jsonl import BoardLine, PinLine
-from gateway.operate.imports.reading import Source
 from gateway.operate.imports.report import ImportOptions
 from tests.importing.worlds import bookmarks
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from gateway.operate.imports.events import Trashed
+from gateway.operate.imports.import_source import Source
 from gateway.operate.imports.jsonl import BoardLine, PinLine
 from gateway.operate.imports.lines import Entry
-from gateway.operate.imports.reading import Source
 from gateway.operate.imports.report import ImportOptions, ImportReport, summary
 from tests.unit.gateway.operate.imports.test_boards import folder, link
 
