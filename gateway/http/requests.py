@@ -17,11 +17,17 @@ JSON = "application/json"
 _OFFERED = {GRAPHQL_JSON: GRAPHQL_JSON, JSON: JSON, "application/*": JSON, "*/*": JSON}
 MOST_SHOWN = 60
 """Characters of a header's value that a message repeats."""
+_COMPRESSED = {
+    b"\x1f\x8b": "gzip",
+    b"\x28\xb5\x2f\xfd": "zstd",
+    **{bytes([0x78, level]): "deflate" for level in (0x01, 0x5E, 0x9C, 0xDA)},
+}
+"""The first bytes of compressed bodies. No JSON begins with them."""
 _BEGINS_A_VALUE = (b",", b"[", b"{")
 """The bytes before each JSON value except the first."""
 
 Headers = dict[bytes, bytes]
-_LISTS = (b"accept", b"accept-encoding", b"x-forwarded-for")
+_LISTS = (b"accept", b"accept-encoding", b"content-encoding", b"x-forwarded-for")
 """The headers whose repetitions form one list."""
 
 
@@ -88,7 +94,16 @@ def read_json(body: bytes, max_bytes: int, max_values: int) -> RequestParameters
     # Counting bytes takes a thousandth of the time for making and freeing the values.
     if len(body) > max_values and sum(map(body.count, _BEGINS_A_VALUE)) > max_values:
         raise Refused(413, f"the body has more than {max_values} commas and brackets")
-    return _parameters(_json(body, "the body"))
+    try:
+        return _parameters(_json(body, "the body"))
+    except Refused as error:
+        if coding := next(
+            (name for begin, name in _COMPRESSED.items() if body.startswith(begin)), ""
+        ):
+            raise Refused(
+                415, f"send the body as plain JSON, not as {coding}", accept_encoding="identity"
+            ) from error
+        raise
 
 
 @lru_cache(maxsize=128)  # a client sends the same header each time
@@ -136,11 +151,10 @@ def check_coding(coding: bytes) -> None:
     """Raises Refused for a body that is compressed. A small compressed body may be huge when it is
     read, so none is."""
     name = coding.decode("latin-1").strip().lower()
-    if name not in ("", "identity"):
+    if any(part.strip() not in ("", "identity") for part in name.split(",")):
+        shown = f"content-encoding: {name[:MOST_SHOWN]}"
         raise Refused(
-            415,
-            f"send the body as plain JSON, without content-encoding: {name[:MOST_SHOWN]}",
-            accept_encoding="identity",
+            415, f"send the body as plain JSON, without {shown}", accept_encoding="identity"
         )
 
 
@@ -171,7 +185,8 @@ def _parameters(message: Any) -> RequestParameters:
         raise Refused(400, 'send one JSON object: {"query": "...", "variables": {...}}')
     query, variables = message.get("query"), message.get("variables")
     name, extensions = message.get("operationName"), message.get("extensions")
-    if query is None and isinstance(extensions, dict) and "persistedQuery" in extensions:
+    is_missing = query is None or query == ""  # some clients send an empty document with a hash
+    if is_missing and isinstance(extensions, dict) and "persistedQuery" in extensions:
         raise PersistedQueryNotSupported
     if not isinstance(query, str):
         raise Refused(400, "query must be a string that holds the document")

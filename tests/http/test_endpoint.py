@@ -5,6 +5,7 @@ import gzip
 import os
 import socket
 import time
+import zlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -188,8 +189,37 @@ async def test_a_compressed_body_is_refused_with_words(endpoint: Endpoint) -> No
         [error] = answer.json()["errors"]
         assert f"without content-encoding: {coding.lower()[:20]}" in error["message"]
         assert len(error["message"]) < 150
-    plain = await endpoint.post({"query": "{ __typename }"}, content_encoding="identity")
-    assert plain.json() == {"data": {"__typename": "Query"}}
+    for coding in ("identity", "identity, identity", ""):
+        plain = await endpoint.post({"query": "{ __typename }"}, content_encoding=coding)
+        assert plain.json() == {"data": {"__typename": "Query"}}
+    answer = await endpoint.http.post(
+        "/graphql",
+        content=body,
+        headers=[
+            ("content-type", "application/json"),
+            ("content-encoding", "identity"),
+            ("content-encoding", "gzip"),
+        ],
+    )
+    assert answer.status_code == 415
+
+
+@pytest.mark.parametrize(
+    ("coding", "body"),
+    [
+        ("gzip", gzip.compress(b'{"query": "{ __typename }"}')),
+        ("deflate", zlib.compress(b'{"query": "{ __typename }"}')),
+        ("zstd", b"\x28\xb5\x2f\xfd\x24\x1b"),
+    ],
+    ids=["gzip", "deflate", "zstd"],
+)
+async def test_a_compressed_body_is_recognized_without_its_header(
+    endpoint: Endpoint, coding: str, body: bytes
+) -> None:
+    headers = {"content-type": "application/json"}
+    answer = await endpoint.http.post("/graphql", content=body, headers=headers)
+    assert (answer.status_code, answer.headers["accept-encoding"]) == (415, "identity")
+    assert answer.json()["errors"][0]["message"] == f"send the body as plain JSON, not as {coding}"
 
 
 @pytest.mark.parametrize("accept", ["application/json", GRAPHQL_JSON])
@@ -199,6 +229,7 @@ async def test_a_documents_hash_alone_is_answered_as_clients_expect(
     extensions = {"persistedQuery": {"version": 1, "sha256Hash": "0" * 64}}
     for answer in (
         await endpoint.post({"extensions": extensions, "operationName": "A"}, accept=accept),
+        await endpoint.post({"extensions": extensions, "query": ""}, accept=accept),
         await endpoint.http.get(
             "/graphql",
             params={"extensions": orjson.dumps(extensions).decode(), "variables": "{}"},

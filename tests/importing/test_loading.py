@@ -1,6 +1,7 @@
 """The writes of an import, the files that it refuses, and the objects that it leaves unchanged."""
 
 import io
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -298,11 +299,59 @@ async def test_a_board_that_was_deleted_here_stays_deleted(stores: Stores) -> No
     await drain(stores)
     report = await take(stores, *lines, pin("p2", "b"))
     assert [str(bad) for bad in report.bad] == [
-        "line 2: board 'b' has been deleted here",
-        "line 3: there is no board 'b'",
-        "line 4: there is no board 'b'",
+        "line 2: board 'Board b' has been deleted here",
+        "line 3: it is on board 'Board b', which has been deleted here",
+        "line 4: it is on board 'Board b', which has been deleted here",
     ]
     assert await audit(stores) == []
+
+
+async def test_a_board_that_is_public_here_gets_no_pins_of_a_secret_board(stores: Stores) -> None:
+    lines = (user("ann"), board("b", "ann", secret=True), pin("p", "b"), like("ann", "p2"))
+    await take(stores, *lines[:3])
+    made: Board = (await objects(stores, Kind.BOARD))["b"]
+    await writes.update_board(stores, made.owner_id, made.id, writes.BoardChange(secret=False))
+    await drain(stores)
+    report = await take(stores, *lines, pin("p2", "b"))
+    assert [str(bad) for bad in report.bad] == [
+        "line 2: board 'Board b' is public here, and secret in the file",
+        "line 3: it is on board 'Board b', which is public here, and secret in the file",
+        "line 5: it is on board 'Board b', which is public here, and secret in the file",
+        "line 4: there is no pin 'p2'",
+    ]
+    assert set(await objects(stores, Kind.PIN)) == {"p"}
+    assert await audit(stores) == []
+
+
+async def test_bookmarks_that_are_public_here_are_not_joined_by_secret_bookmarks(
+    stores: Stores, tmp_path: Path
+) -> None:
+    file = tmp_path / "bookmarks.html"
+    link = '<DT><A HREF="https://example.org/{0}" ADD_DATE="1">{0}</A>'
+    file.write_text(f"<DL><DT><H3>Tea</H3><DL>{link.format('sencha')}</DL></DL>")
+    await import_file(stores, file, options=replace(NO_FEEDS, owner="ann"))
+    more = link.format("sencha") + link.format("diary")
+    file.write_text(f"<DL><DT><H3>Tea</H3><DL>{more}</DL></DL>")
+    report = await import_file(stores, file, options=replace(NO_FEEDS, owner="ann", secret=True))
+    assert "line 1: board 'Tea' is public here, and secret in the file" in map(str, report.bad)
+    assert [made.title for made in (await objects(stores, Kind.PIN)).values()] == ["sencha"]
+
+
+async def test_a_file_whose_links_have_no_dates_may_be_touched_and_imported_again(
+    stores: Stores, tmp_path: Path
+) -> None:
+    file = tmp_path / "bookmarks.html"
+    links = "".join(f'<DT><A HREF="https://example.org/{n}">{n}</A>' for n in range(5))
+    file.write_text(f"<DL>{links}<DT><H3>Tea</H3><DL>{links}</DL></DL>")
+    os.utime(file, (1_000_000, 1_000_000))
+    await import_file(stores, file, options=replace(NO_FEEDS, owner="ann"))
+    before = await give(stores)
+    for moment in (2_000_000, 500_000):
+        os.utime(file, (moment, moment))
+        report = await import_file(stores, file, options=replace(NO_FEEDS, owner="ann"))
+        assert (report.new.get("pin", 0), report.bad) == (0, [])
+        assert await give(stores) == before
+        assert await audit(stores) == []
 
 
 async def test_a_place_that_a_pin_was_moved_to_meanwhile_is_not_taken_from_it(
@@ -421,3 +470,26 @@ async def test_feeds_are_built_though_a_store_does_not_answer_for_a_moment(
         table, rows = FOLLOWING, [id_row(found["user_bob"])]
     for side in sides:
         assert sum([len(await side.read(table, row, limit=10)) for row in rows]) == 1
+
+
+async def test_a_touched_file_completes_its_interrupted_import_with_the_first_dates(
+    stores: Stores, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "bookmarks.html"
+    file.write_text('<DL><DT><A HREF="https://example.org/tea">Tea</A></DL>')
+    os.utime(file, (1_000_000, 1_000_000))
+    options = replace(NO_FEEDS, owner="ann")
+
+    async def interrupted(*_: object) -> None:
+        raise RuntimeError("interrupted")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("gateway.operate.imports.objects._place", interrupted)
+        with pytest.raises(RuntimeError, match="interrupted"):
+            await import_file(stores, file, options=options)
+    os.utime(file, (2_000_000, 2_000_000))
+    await import_file(stores, file, options=options)
+    (made,) = (await objects(stores, Kind.PIN)).values()
+    (row,) = await rows(stores, Mapping.USER_HAS_PINS, made.owner_id)
+    assert row.sequence == made.created * SEQUENCE_STEP == 1_000_000_000 * SEQUENCE_STEP
+    assert await audit(stores) == []

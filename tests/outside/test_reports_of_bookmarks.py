@@ -1,11 +1,17 @@
 """Public bug reports of programs that import bookmarks, tried on this project's reader of bookmark
 files. `reports.md` says what each report was."""
 
+import io
+import json
 from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 
 from gateway.operate.imports.bookmarks import Fault, Link, read
+from gateway.operate.imports.import_source import Source
+from gateway.operate.imports.lines import Entry
+from gateway.operate.imports.report import ImportOptions
 
 HEAD = (
     "<!DOCTYPE NETSCAPE-Bookmark-file-1>\n<TITLE>Bookmarks</TITLE>\n<H1>Bookmarks</H1>\n<DL><p>\n"
@@ -106,7 +112,92 @@ REPORTS = {
         folder("buku bookmarks", link(ONE, "A", 'TAGS="git"'), link(TWO, "B")),
         [(ONE, "A", ("buku bookmarks",)), (TWO, "B", ("buku bookmarks",))],
     ),
+    "sissbruecker/linkding#827": Report(
+        "</DL><h1>Unread</h1>\n<ol>\n<li><a href='" + ONE + "'>A</a>\n</ol>\n"
+        "<h1>Archive</h1>\n<ol>\n<li><a href='" + TWO + "'>B</a>\n</ol>\n",
+        [(ONE, "A", ("Unread",)), (TWO, "B", ("Archive",))],
+    ),
+    "wallabag/wallabag#1053": Report(
+        link("about:home", "Home") + link("about:blank", "") + link(LAST, "Last"),
+        [(LAST, "Last", ())],
+        faults=True,
+    ),
+    "karakeep-app/karakeep#401": Report(
+        link(ONE, "Car washes : SanMateo", 'ADD_DATE="1726850472" PRIVATE="0" TAGS="car"')
+        + "<DD>&lt;blockquote&gt;Hello, has anyone...&lt;/blockquote&gt;\n\n"
+        + link(TWO, "Archives | MIT", 'ADD_DATE="1726850459" TOREAD="0"'),
+        [(ONE, "Car washes : SanMateo", ()), (TWO, "Archives | MIT", ())],
+        ["<blockquote>Hello, has anyone...</blockquote>", ""],
+        [1726850472000, 1726850459000],
+    ),
 }
+
+
+@dataclass(frozen=True)
+class Document:
+    """`links` are the address, title and folders of each link."""
+
+    content: Any
+    links: list[tuple[str, str, tuple[str, ...]]]
+
+
+def firefox(*inside: dict[str, Any]) -> dict[str, Any]:
+    return {"typeCode": 2, "root": "placesRoot", "children": list(inside)}
+
+
+DOCUMENTS = {
+    "jarun/buku#340": Document(
+        firefox(
+            {"typeCode": 2, "root": "unfiledBookmarksFolder", "title": "unfiled", "id": 5},
+            {
+                "typeCode": 2,
+                "root": "toolbarFolder",
+                "children": [{"typeCode": 1, "title": "A", "uri": ONE}],
+            },
+        ),
+        [(ONE, "A", ("Bookmarks Toolbar",))],
+    ),
+    "browser-history/browser-history#107": Document(
+        {
+            "roots": {
+                "bookmark_bar": {"name": "Bar", "type": "folder"},
+                "custom_root": {"speedDial": {"name": "Speed Dials", "type": "folder"}},
+                "other": {"name": "Other", "children": [{"name": "A", "url": ONE}]},
+                "sync_transaction_version": "1",
+            }
+        },
+        [(ONE, "A", ("Other",))],
+    ),
+    "ArchiveBox/ArchiveBox#103": Document(
+        [{"is_archived": 0, "tags": [], "id": 1, "title": "A", "url": ONE, "content": "<p>x"}],
+        [(ONE, "A", ())],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_a_json_document_is_read_as_its_reporter_expected(name: str) -> None:
+    document = DOCUMENTS[name]
+    data = json.dumps(document.content).encode()
+    source = Source(io.BufferedReader(io.BytesIO(data)), len(data), 0)  # type: ignore[arg-type]
+    found, _ = source.check(ImportOptions(owner="ann"))
+    events = list(source.events(found))
+    links = [(each.href, each.title, each.path) for each in events if isinstance(each, Link)]
+    assert links == document.links
+    assert not any(isinstance(event, Fault) for event in events)
+
+
+def test_a_link_that_no_file_marks_is_private_only_if_the_import_says_so() -> None:
+    """sissbruecker/linkding#1044, Kovah/LinkAce#577: the default is one for all links."""
+    (unmarked,) = (each for each in read([(HEAD + link(ONE)).encode()]) if isinstance(each, Link))
+    assert not unmarked.private
+    for secret in (False, True):
+        data = (HEAD + link(ONE) + link(TWO, "B", 'PRIVATE="0"')).encode()
+        source = Source(io.BufferedReader(io.BytesIO(data)), len(data), 0)  # type: ignore[arg-type]
+        lines = list(source.entries(ImportOptions(owner="ann", secret=secret)))
+        boards = [json.loads(each.data) for each in lines if isinstance(each, Entry)]
+        boards = [each for each in boards if each["type"] == "board"]
+        assert [each.get("secret", False) for each in boards] == [secret]
 
 
 @pytest.mark.parametrize("name", REPORTS)

@@ -2,6 +2,7 @@
 bytes that a client sends. `reports.md` says what each report was."""
 
 import asyncio
+import gzip
 import json
 import socket
 from collections.abc import AsyncIterator
@@ -134,3 +135,44 @@ async def test_the_connection_of_a_bad_request_is_not_mixed_up_with_the_next(por
     for n, (status, answer) in enumerate(answers):
         if n % 3:
             assert (status, answer) == (200, {"data": {"__typename": "Query"}})
+
+
+HEADERS = {
+    "apollo-server-integrations/apollo-server-integration-azure-functions#27": (
+        "Content-Type: application/json; charset-utf8",
+        b'{"query": "{ __typename }"}',
+        200,
+        '"__typename"',
+    ),
+    "apollographql/apollo-server#1841": ("Accept: */*", b"", 415, "send application/json"),
+    "DataSQRL/sqrl#2168": (
+        "Content-Type: application/json\r\nContent-Encoding: gzip\r\nAuthorization: Bearer x.y.z",
+        gzip.compress(b'{"query": "{ __typename }"}', mtime=0),
+        415,
+        "content-encoding: gzip",
+    ),
+    "graphql-hive/graphql-yoga#1137": (
+        "Content-Type: application/json",
+        b'{"extensions": {"persistedQuery": {"version": 1, "sha256Hash": "0"}}}',
+        200,
+        "PersistedQueryNotSupported",
+    ),
+    "mercurius-js/mercurius#571": (
+        "Content-Type: application/json",
+        b'{"query": "query Login($email: String!) { signIn(email: $email) { token } }"}',
+        200,
+        "Cannot query field 'signIn'",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HEADERS)
+async def test_a_request_is_answered_with_the_status_and_the_words_that_its_reporter_missed(
+    port: int, name: str
+) -> None:
+    headers, body, expected, words = HEADERS[name]
+    head = f"POST /graphql HTTP/1.1\r\nHost: localhost\r\n{headers}\r\n"
+    request = f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
+    status, answer = await sent(port, request)
+    assert status == expected
+    assert words in answer.decode()

@@ -22,6 +22,14 @@ _OF_BROWSERS = frozenset(
 _ESCAPED = re.compile(rf"[\s\x00-\x20\x7f]|{validation.UNSEEN.pattern}")
 _PLAIN = re.compile(r"(?=[!-~]{1,2000}\Z)[a-zA-Z0-9.-]+(?:[/?#][!-\[\]-~]*)?")
 """A host and a path that need no closer look."""
+_REST = r"[^\s<>\"']"
+_IN_TEXT = re.compile(
+    rf"(?:https?|ftps?):[/\\]{{2}}{_REST}+|[a-z][a-z0-9+.-]*:[/\\]{{2}}[^\s/@]*:{_REST}+",
+    re.IGNORECASE,
+)
+"""An address in a text for people. `ssh://git@example.org` has no password, and is not meant."""
+_INSIDE = re.compile(r"(?:https?|ftps?):/{1,2}[^/?#@]*:[^/?#@]*@", re.IGNORECASE)
+"""A user name and a password in an address that is a part of another address."""
 _BLANK_IN_HOST = re.compile(r"[^\s/\\?#]*\s+[^\s/\\?#]")
 _PORT = re.compile(r":([^:\]]+)\Z")
 _SHOWN = 60
@@ -50,7 +58,7 @@ def read(text: str) -> Address:
         return _kept(address, "it has no http:// or https://")
     given = address
     rest = _escaped(given[web.end() :])
-    if _PLAIN.fullmatch(rest):
+    if _PLAIN.fullmatch(rest) and not ("@" in rest and _INSIDE.search(rest)):
         return Address(f"{web[1].lower()}://{rest}")
     if not rest.strip("/"):
         return Address("", f"{address[:_SHOWN]!r} is no web address: link left out")
@@ -78,13 +86,23 @@ def credentials(address: str) -> str | None:
     end = re.search("[/?#]", rest)
     authority, tail = (rest[: end.start()], rest[end.start() :]) if end else (rest, "")
     _, at, host = authority.rpartition("@")
-    if not slashes or not (at or ("@" in tail and _has_a_wrong_port(authority))):
+    wrong = "@" in tail and (_has_a_wrong_port(authority) or _INSIDE.search(tail))
+    if not slashes or not (at or wrong):
         return None
     where = "" if "@" in tail else f" on {host[:_SHOWN]!r}"  # it may be a piece of the password
     return (
         f"the address{where} holds a user name or a password, which everybody who sees the pin "
         "could read: link left out"
     )
+
+
+def without_credentials(text: str) -> str:
+    """A text for people with "…" in the place of each address that has a user name or a password;
+    empty if the text is such an address."""
+    if "@" not in text:
+        return text
+    safe = _IN_TEXT.sub(lambda found: "…" if credentials(found[0]) else found[0], text)
+    return safe if safe.strip() != "…" else ""
 
 
 def _has_a_wrong_port(authority: str) -> bool:

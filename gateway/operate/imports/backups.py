@@ -1,15 +1,24 @@
 """Reads the JSON documents in which browsers keep bookmarks: backups of Firefox, and the file
 `Bookmarks` of Chrome and its relatives. They give the same events as bookmarks in HTML."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import IO, Any, NamedTuple, TypeVar, cast
-
-import msgspec
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import IO, Any, NamedTuple, TypeVar
 
 from datasources.errors import BadInput
 from gateway.operate.imports import text_encoding
 from gateway.operate.imports.bookmarks import MAX_DEPTH
-from gateway.operate.imports.events import Event, Fault, Folder, Link, Trashed, dated, linked
+from gateway.operate.imports.events import (
+    Event,
+    Fault,
+    Folder,
+    Link,
+    Trashed,
+    dated,
+    linked,
+    no_text,
+    whole,
+)
 
 MOST = 128 << 20
 """Bytes of a document, at most. It is read as a whole, unlike a file in HTML."""
@@ -26,131 +35,115 @@ _FIREFOX_TAGS = "tagsFolder"  # older backups: every tagged bookmark again, by i
 _CHROME_TRASH = "trash"  # the key of Vivaldi's and Opera's trash, whatever its name on the screen
 _OPERA_ROOTS = "custom_root"  # the key of Opera's own folders
 _DESCRIPTION = "bookmarkProperties/description"
-T = TypeVar("T")
-N = TypeVar("N")
-
-
-class _Annotation(msgspec.Struct):
-    name: str = ""
-    value: Any = None
-
-
-class _FirefoxNode(msgspec.Struct, rename="camel"):
-    title: str | None = None
-    uri: str | None = None
-    root: str | None = None
-    type: str | None = None
-    type_code: int = 0
-    date_added: Any = None
-    last_modified: Any = None
-    annos: list[_Annotation] | None = None
-    children: "list[_FirefoxNode] | None" = None
-
-
-class _ChromeNode(msgspec.Struct):
-    name: str | None = None
-    url: str | None = None
-    date_added: Any = None
-    date_modified: Any = None
-    children: "list[_ChromeNode] | None" = None
-
-
-class _ChromeFile(msgspec.Struct):
-    roots: dict[str, Any]
+JsonObject = Mapping[str, Any]
+T = TypeVar("T", dict[str, Any], list[Any])
+_END = object()
 
 
 class _Node(NamedTuple):
-    """A bookmark (with an address) or a folder of either browser."""
+    """A bookmark (with an address) or a folder of either browser. Its fields may hold any JSON."""
 
-    title: str
-    href: str | None
+    title: Any
+    href: Any  # None in a folder
     added: Any
     modified: Any
-    description: str
+    description: Any
     scaffold: bool
-    children: Sequence[Any]
+    children: Any
 
 
 def read_firefox(file: IO[bytes]) -> Iterator[Event]:
     """The folders and bookmarks of a backup of Firefox. Raises BadInput."""
-    found = document(file, _FirefoxNode)
-    yield from _walk([found] if found.root != "placesRoot" else found.children or [], _of_firefox)
+    found = document(file, dict)
+    roots = _listed(found.get("children")) if found.get("root") == "placesRoot" else [found]
+    yield from _walk(roots, _of_firefox)
 
 
 def read_chrome(file: IO[bytes]) -> Iterator[Event]:
     """The folders and bookmarks of Chrome's own file. Raises BadInput."""
-    found = document(file, _ChromeFile).roots
-    if isinstance(own := found.pop(_OPERA_ROOTS, None), dict):
-        found |= own
-    roots = {name: root for name, root in found.items() if isinstance(root, dict)}  # or a version
-    try:
-        nodes = msgspec.convert(roots, dict[str, _ChromeNode])
-    except (msgspec.MsgspecError, RecursionError) as error:
-        raise _broken(error) from None
-    trash = nodes.pop(_CHROME_TRASH, None)
-    tops = {id(node) for node in nodes.values()}
-    yield from _walk(nodes.values(), lambda node: _of_chrome(node, scaffold=id(node) in tops))
-    if trash is not None:
-        yield from _trashed(trash)
+    found = document(file, dict).get("roots")
+    roots = dict(found) if isinstance(found, dict) else {}
+    if isinstance(own := roots.pop(_OPERA_ROOTS, None), dict):
+        roots |= own
+    trash = roots.pop(_CHROME_TRASH, None)
+    tops = [root for root in roots.values() if isinstance(root, dict)]  # or a version
+    ids = {id(root) for root in tops}
+    yield from _walk(tops, lambda node: _of_chrome(node, scaffold=id(node) in ids))
+    yield from _trashed(trash)
 
 
 def document(file: IO[bytes], kind: type[T]) -> T:
-    """A JSON document. Raises BadInput if it is broken, or too large."""
+    """A JSON document. Raises BadInput if it is broken, too large, or of another kind. Half of a
+    surrogate pair stays in a text, and so does a byte that is wrong in UTF-8: as a lone surrogate.
+    """
     data = file.read(MOST + 1)
     if len(data) > MOST:
         raise BadInput(
             f"a JSON document of over {MOST >> 20} MiB is not read: export the bookmarks as HTML"
         )
-    encoding = text_encoding.sniff(data[: text_encoding.HEAD])
     try:
-        return msgspec.json.decode(data.decode(encoding.codec).lstrip("\ufeff"), type=kind)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise _broken(error) from None
+        found = json.loads(text_encoding.json_text(data))
+    except RecursionError:
+        raise _broken("it is nested too deeply") from None
+    except ValueError as error:
+        raise _broken(str(error)) from None
+    if not isinstance(found, kind):
+        raise _broken(f"it is no JSON {'array' if kind is list else 'object'}")
+    return found
 
 
-def _broken(error: Exception) -> BadInput:
-    why = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+def _broken(why: str) -> BadInput:
     return BadInput(f"the JSON document can't be read ({why}): export the bookmarks again, as HTML")
 
 
-def _of_firefox(node: _FirefoxNode) -> _Node | None:
-    if node.root == _FIREFOX_TAGS:
+def _of_firefox(node: JsonObject) -> _Node | None:
+    root, uri = node.get("root"), node.get("uri")
+    if root == _FIREFOX_TAGS:
         return None
-    if node.type_code == _SEPARATOR or node.type == _SEPARATOR_TYPE:
+    if node.get("typeCode") == _SEPARATOR or node.get("type") == _SEPARATOR_TYPE:
         return None
-    notes = [a.value for a in node.annos or () if a.name == _DESCRIPTION]
+    notes = [
+        note.get("value")
+        for note in _listed(node.get("annos"))
+        if isinstance(note, dict) and note.get("name") == _DESCRIPTION
+    ]
+    known = _FIREFOX_ROOTS.get(root) if isinstance(root, str) else None
     return _Node(
-        title=_FIREFOX_ROOTS.get(node.root or "", node.title or ""),
-        href=(node.uri or "") if node.type_code == _LINK or node.uri is not None else None,
-        added=node.date_added,
-        modified=node.last_modified,
-        description=str(notes[0] or "") if notes else "",
-        scaffold=node.root in _FIREFOX_ROOTS,
-        children=node.children or (),
+        title=known or node.get("title"),
+        href="" if uri is None and node.get("typeCode") == _LINK else uri,
+        added=node.get("dateAdded"),
+        modified=node.get("lastModified"),
+        description=notes[0] if notes else "",
+        scaffold=known is not None,
+        children=node.get("children"),
     )
 
 
-def _of_chrome(node: _ChromeNode, *, scaffold: bool) -> _Node:
+def _of_chrome(node: JsonObject, *, scaffold: bool) -> _Node:
     return _Node(
-        title=node.name or "",
-        href=node.url,
-        added=node.date_added,
-        modified=node.date_modified,
+        title=node.get("name"),
+        href=node.get("url"),
+        added=node.get("date_added"),
+        modified=node.get("date_modified"),
         description="",
         scaffold=scaffold,
-        children=node.children or (),
+        children=node.get("children"),
     )
 
 
-def _walk(roots: Iterable[N], read: Callable[[N], _Node | None]) -> Iterator[Event]:
+def _walk(roots: Iterable[Any], read: Callable[[JsonObject], _Node | None]) -> Iterator[Event]:
     """The events of trees, without recursion. Their numbers count the bookmarks and folders."""
     count = links = 0
-    open_lists: list[tuple[tuple[str, ...], Iterator[N]]] = [((), iter(roots))]
+    open_lists: list[tuple[tuple[str, ...], Iterator[Any]]] = [((), iter(roots))]
     while open_lists:
         path, rest = open_lists[-1]
-        item = next(rest, None)
-        if item is None:
+        item = next(rest, _END)
+        if item is _END:
             open_lists.pop()
+            continue
+        if not isinstance(item, dict):
+            count += 1
+            yield Fault(count, "it is no JSON object: left out")
             continue
         node = read(item)
         if node is None:
@@ -159,15 +152,23 @@ def _walk(roots: Iterable[N], read: Callable[[N], _Node | None]) -> Iterator[Eve
         added, fault = dated(count, "its date", _text(node.added))
         if fault is not None:
             yield fault
-        title = " ".join(node.title.split())
+        if node.href is not None and not isinstance(node.href, str):
+            yield no_text(count, "its address", node.href)
+            continue
+        (title, href, description), fault = whole(
+            count, _text(node.title), node.href or "", _text(node.description)
+        )
+        if fault is not None:
+            yield fault
+        title = " ".join(title.split())
         if node.href is not None:
             modified = 0 if added else dated(count, "its date", _text(node.modified))[0]
             link = Link(
                 line=count,
                 path=path,
-                href=node.href,
+                href=href,
                 title=title,
-                description=node.description,
+                description=description,
                 added=added,
                 number=links + 1,
                 modified=modified,
@@ -179,22 +180,29 @@ def _walk(roots: Iterable[N], read: Callable[[N], _Node | None]) -> Iterator[Eve
         inside = path
         if len(path) < MAX_DEPTH:
             inside = (*path, title or "Untitled")
-            yield Folder(count, inside, node.scaffold, added, node.description)
+            yield Folder(count, inside, node.scaffold, added, description)
         else:
             message = f"folders nested deeper than {MAX_DEPTH}: {title!r} joins its parent"
             yield Fault(count, message, kept=True)
-        open_lists.append((inside, iter(cast(Sequence[N], node.children))))
+        open_lists.append((inside, iter(_listed(node.children))))
 
 
-def _trashed(trash: _ChromeNode) -> Iterator[Trashed]:
+def _trashed(trash: Any) -> Iterator[Trashed]:
     """The links in the trash, at any depth, without recursion."""
     waiting = [trash]
     while waiting:
         node = waiting.pop()
-        if node.url is not None:
+        if not isinstance(node, dict):
+            continue
+        if node.get("url") is not None:
             yield Trashed(0)
-        waiting += node.children or ()
+        waiting += _listed(node.get("children"))
+
+
+def _listed(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, list) else ()
 
 
 def _text(value: object) -> str:
-    return str(value) if isinstance(value, str | int | float) and value else ""
+    known = isinstance(value, str | int | float) and not isinstance(value, bool)
+    return str(value) if known and value else ""

@@ -4,9 +4,11 @@ import hashlib
 import unicodedata
 from collections.abc import Iterable, Iterator
 
+from datasources.errors import BadInput
 from datasources.mappings import SEQUENCE_STEP
 from feed_engine.transactions import validation
 from feed_engine.transactions.hidden_text import without_hidden
+from gateway.operate.imports import addresses
 from gateway.operate.imports.events import Event, Fault, Folder, Link, Title, Trashed
 from gateway.operate.imports.jsonl import BadLine, BoardLine, PinLine, UserLine, time_of
 from gateway.operate.imports.lines import Entry, entry
@@ -14,6 +16,11 @@ from gateway.operate.imports.lines import Entry, entry
 _MAX_NAME, _MAX_TITLE, _MAX_TEXT = 180, 500, 5000
 _TIES = 10**9  # links that can be ordered by number within one millisecond
 _PRIVATE = " (private)"
+NO_LINKS = "the file has no links: export the bookmarks again"
+_CREDENTIALS = (
+    "an address in its texts holds a user name or a password, which everybody who sees the pin "
+    "could read: the address is taken out"
+)
 Place = tuple[tuple[str, ...], bool]
 """A folder's path, and whether the place is for its private links."""
 
@@ -27,18 +34,25 @@ def lines(
     browser's built-in folders are left out, and such a folder is a board only if it directly
     contains links. Links outside all folders are on a board named after the file's title. Private
     links are on a secret board beside their folder's. An entry without a date has its folder's
-    date, or else `default_ms`. `unit` is the word for what the events' numbers count.
+    date, or else `default_ms`. `unit` is the word for what the events' numbers count. Raises
+    BadInput after the last event if no link can be imported.
     """
     user = entry(0, UserLine(key=f"user:{owner.lower()}", username=owner), adopt=True)
     boards = _Boards(owner, secret, default_ms, unit)
     told = False  # a file without folders and links makes no user
+    pins = left_out = 0
     for event in events:
+        left_out += is_about_a_link(event)
         if isinstance(event, Title):
-            boards.title = _seen(event.text) or boards.title
+            title = addresses.without_credentials(event.text)
+            boards.title = _seen(title) or boards.title
             continue
         if isinstance(event, Fault | Trashed):
             yield event
             continue
+        event, fault = _without_credentials(event)
+        if fault is not None:
+            yield fault
         if not told:
             yield user
             told = True
@@ -47,9 +61,31 @@ def lines(
                 yield from boards.folder(event)
             else:
                 yield from boards.link(event)
+                pins += 1
         except BadLine as error:
             yield Fault(event.line, str(error))
+    if not pins:
+        raise BadInput("no link in the file can be imported" if left_out else NO_LINKS)
     yield from boards.rest()
+
+
+def _without_credentials(event: Folder | Link) -> tuple[Folder | Link, Fault | None]:
+    """A folder or a link whose texts have no address with a user name or a password."""
+    clean = addresses.without_credentials
+    path, description = tuple(map(clean, event.path)), clean(event.description)
+    if isinstance(event, Link):
+        title = clean(event.title)
+        same = (title, description) == (event.title, event.description)
+        safe: Folder | Link = event._replace(path=path, title=title, description=description)
+    else:
+        same = (path[-1], description) == (event.path[-1], event.description)
+        safe = event._replace(path=path, description=description)
+    return safe, None if same else Fault(event.line, _CREDENTIALS, kept=True)
+
+
+def is_about_a_link(event: Event) -> bool:
+    """Whether the file has a link here, even if the link is left out."""
+    return isinstance(event, Link | Trashed) or (isinstance(event, Fault) and not event.kept)
 
 
 class _Boards:

@@ -17,7 +17,6 @@ from gateway.operate.imports.events import (
     Folder,
     Link,
     Title,
-    Trashed,
     dated,
     is_hidden,
     is_private,
@@ -40,7 +39,8 @@ _TRASH = re.compile(
     "|kosz|koš|корзина|кошик|ごみ箱|ゴミ箱|回收站|垃圾桶|휴지통|çöp",
     re.IGNORECASE,
 )
-"""The names of Vivaldi's and Opera's trash. An HTML file does not mark it in another way."""
+"""The names of Vivaldi's and Opera's trash. An HTML file marks it in no other way, so a user's own
+folder may have such a name: its links are kept, as private links."""
 Attributes = Mapping[str, str | None]
 
 
@@ -229,9 +229,6 @@ class _Reader:
             self._add(f" ({address})")
 
     def _link(self, item: _Item, title: str, description: str, added: int, private: bool) -> None:
-        if self._is_trash(self._lists.path):
-            self._events.append(Trashed(item.line))
-            return
         modified = 0 if added else self._date(item, ("last_modified",))
         link = Link(
             line=item.line,
@@ -256,13 +253,12 @@ class _Reader:
             return
         path = (*self._lists.path, title or "Untitled")
         scaffold = any((item.attributes.get(name) or "").lower() == "true" for name in _SCAFFOLDS)
+        if len(path) == 1 and _TRASH.fullmatch(title) and not private:
+            private = True
+            message = f"{title!r} may be a browser's trash: its links are treated as private"
+            self._events.append(Fault(item.line, message, kept=True))
         self._named = path, private
-        if not self._is_trash(path):
-            self._events.append(Folder(item.line, path, scaffold, added, description, private))
-
-    def _is_trash(self, path: tuple[str, ...]) -> bool:
-        """Whether a folder is the browser's trash, or in it."""
-        return bool(path) and _TRASH.fullmatch(path[0]) is not None and not self._articles
+        self._events.append(Folder(item.line, path, scaffold, added, description, private))
 
     def _date(self, item: _Item, names: Iterable[str]) -> int:
         """The first date that the item has in these attributes; 0 if it has none."""

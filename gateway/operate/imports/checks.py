@@ -74,10 +74,17 @@ def references(spool: Spool, complaints: Complaints) -> None:
     _covers(spool, complaints)
 
 
-def reject(spool: Spool, complaints: Complaints, table: str, select: str, message: str) -> None:
+def reject(
+    spool: Spool,
+    complaints: Complaints,
+    table: str,
+    select: str,
+    message: str,
+    args: tuple[object, ...] = (),
+) -> None:
     """Report the rows (n, line, *the message's values), and leave them out."""
     some = f"SELECT * FROM ({select}) ORDER BY n LIMIT {_SOME}"
-    while bad := spool.db.execute(some).fetchall():
+    while bad := spool.db.execute(some, args).fetchall():
         for n, line, *shown in bad:
             spool.db.execute(f"DELETE FROM {table} WHERE n = ?", (n,))
             complaints.add(line, message.format(*shown))

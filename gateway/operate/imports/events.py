@@ -1,9 +1,12 @@
 """The content of a file of bookmarks in its order, in any format: folders, links and faults."""
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from gateway.operate.imports import addresses, dates
+
+_HALVES = re.compile("[\ud800-\udfff]")
 
 
 class Folder(NamedTuple):
@@ -80,6 +83,22 @@ def dated(line: int, name: str, text: str) -> tuple[int, Fault | None]:
         "the item is imported without its date"
     )
     return 0, Fault(line, message, kept=True)
+
+
+def whole(line: int, *texts: str) -> tuple[tuple[str, ...], Fault | None]:
+    """The texts of a line with U+FFFD in the place of lone surrogates, which are no characters, and
+    what was wrong with them."""
+    mended = tuple(_HALVES.sub("\ufffd", text) for text in texts)
+    if mended == texts:
+        return texts, None
+    shown = next(filter(None, mended))[:40]
+    message = f"{shown!r} has bytes or escapes that are no characters: U+FFFD stands in their place"
+    return mended, Fault(line, message, kept=True)
+
+
+def no_text(line: int, name: str, value: object) -> Fault:
+    """The fault of a line whose address is a JSON value of another type."""
+    return Fault(line, f"{name} is {str(value)[:40]!r}, which is no text: link left out")
 
 
 def is_private(value: object) -> bool:

@@ -70,6 +70,7 @@ _CHROME = re.compile(r'"roots"\s*:\s*\{')
 _FIREFOX = re.compile(r'"typeCode"\s*:|"text/x-moz-place')
 _TYPED = re.compile(r'\{[^\n]*"type"\s*:\s*"(user|board|pin|interest|follow|like|comment)"')
 _ADDRESSED = re.compile(rf'(?i)"(?:{"|".join(rows.ADDRESSES)})"\s*:')
+_EMPTY_ARRAY = re.compile(r"\[\s*\]\s*")
 _HTML_INSIDE = re.compile(r"(?i)<(!doctype|html|dl|dt|h3|a\s)")
 _LINES = "import JSON Lines (one object in each line), or bookmarks in HTML"
 READ = (
@@ -127,6 +128,8 @@ def _of_markup(text: str) -> Format:
 
 
 def _of_array(text: str) -> Format:
+    if _EMPTY_ARRAY.fullmatch(text):
+        return Format.JSON_ARRAY
     if _TYPED.search(text) or not _ADDRESSED.search(text):
         raise BadInput(
             "the file is one JSON array, and its objects are no links with a url: write each "

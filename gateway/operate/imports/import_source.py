@@ -68,15 +68,16 @@ class Source:
 
     def check_start(self, options: ImportOptions) -> None:
         """Raise the errors that an import would raise for the options and the start of the file,
-        before any store is opened. A JSON document is read as a whole, unless it comes from a
-        pipe."""
+        before any store is opened. Bookmarks are read up to the first link, and a JSON document as
+        a whole, unless they come from a pipe."""
         head = self._head()
         whole = not head if self.size is None else self.size <= len(head)
         if whole and not head.removeprefix(b"\xef\xbb\xbf").strip():
             raise BadInput("the file is empty: export it again")
-        found, _ = self.check(options)
-        if found in _DOCUMENTS and self.size is not None:
-            next(self.events(found), None)
+        found, owner = self.check(options)
+        if owner is not None and self.size is not None:
+            if not any(map(boards.is_about_a_link, self.events(found))):
+                raise BadInput(boards.NO_LINKS)
             self._file.seek(0)
 
     def _head(self) -> bytes:
@@ -91,7 +92,7 @@ class Source:
             case Format.CHROME:
                 return backups.read_chrome(self._file)
             case Format.JSON_ARRAY:
-                return rows.read_objects(backups.document(self._file, list[Any]))
+                return rows.read_objects(backups.document(self._file, list))
             case Format.CSV:
                 return rows.read_csv(self._chunks())
         return bookmarks.read(self._chunks())

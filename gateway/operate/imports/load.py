@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from datasources.errors import StoreTimeout, StoreUnavailable
 from datasources.ids import Kind
@@ -47,7 +47,7 @@ class Load:
 
     async def insert(
         self, shard: int, kind: Kind, data: Sequence[bytes], keys: Sequence[str]
-    ) -> list[int]:
+    ) -> "Inserted":
         """Store new objects in one transaction. An object whose key exists stays unchanged."""
 
         async def work(tx: ShardTx) -> tuple[list[int], int]:
@@ -56,7 +56,7 @@ class Load:
 
         ids, new = await self.transact(shard, work)
         self.count_new(kind.name.lower(), new)
-        return ids
+        return Inserted(ids, new == len({*keys}))
 
     def count_new(self, what: str, count: int) -> None:
         """Count lines that were not in the stores before."""
@@ -82,6 +82,13 @@ class Load:
         for start in range(0, len(ids), _DROPPED):
             some = ids[start : start + _DROPPED]
             await patiently(partial(self.stores.object_cache.drop, some))
+
+
+class Inserted(NamedTuple):
+    """The ids of objects that were to be stored, and whether the stores had none of them before."""
+
+    ids: list[int]
+    all_new: bool
 
 
 async def patiently(call: Callable[[], Awaitable[T]]) -> T:

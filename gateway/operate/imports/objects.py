@@ -6,6 +6,8 @@ no difference: their versions include a board's `flips`.
 
 from collections.abc import Iterator
 
+import msgspec
+
 from datasources import records
 from datasources.errors import StoreConflict
 from datasources.ids import Kind, shard_of
@@ -13,6 +15,7 @@ from datasources.mappings import SEQUENCE_STEP, Edge, EdgeKey, ListKey, Mapping
 from datasources.protocols import ShardTx
 from datasources.records import Board, Comment, Pin
 from feed_engine.transactions.edit import edited
+from gateway.operate.imports import checks
 from gateway.operate.imports.jsonl import BoardLine, CommentLine, PinLine, created_ms, decode
 from gateway.operate.imports.load import (
     Edges,
@@ -26,24 +29,29 @@ from gateway.operate.imports.load import (
 
 
 async def load_boards(load: Load) -> bool:
-    """Load boards on their owners' shards. Returns False if some were deleted here since an earlier
-    import."""
+    """Load boards on their owners' shards. Returns False if some are left out: boards that were
+    deleted here since an earlier import, and boards that are secret in the file and public here.
+    """
     done, total = 0, load.spool.count("boards")
     waiting = (
         "SELECT b.n, b.line, b.key, u.id AS owner, b.data FROM boards b "
         "JOIN users u ON u.key = b.owner ORDER BY owner, b.n"
     )
-    deleted: list[Row] = []
+    left_out: list[tuple[Row, str, str]] = []
     for shard, batch in _by_shard(load, waiting):
-        made = [records.encode(_board(row)) for row in batch]
+        given = [_board(row) for row in batch]
         keys = [identity(row[3], row[2]) for row in batch]
-        ids = await load.insert(shard, Kind.BOARD, made, keys)
+        made = [records.encode(board) for board in given]
+        ids, _ = await load.insert(shard, Kind.BOARD, made, keys)
         stored = await _boards(load, ids)
         edges: Edges = []
-        for row, id in zip(batch, ids, strict=True):
+        for row, line, id in zip(batch, given, ids, strict=True):
             board = stored[id]
             if not board.active:
-                deleted.append(row)
+                left_out.append((row, line.name, "has been deleted here"))
+                continue
+            if line.secret and not board.secret:
+                left_out.append((row, line.name, "is public here, and secret in the file"))
                 continue
             edge = Edge(board.owner_id, id, board.created * SEQUENCE_STEP, 1 + board.flips)
             edges.append((Mapping.USER_HAS_BOARDS, edge))
@@ -53,11 +61,14 @@ async def load_boards(load: Load) -> bool:
         _note(load, "boards", batch, ids)
         done += len(batch)
         load.step("boards", done, total, "boards")
-    for n, line, key, *_ in deleted:
+    for (n, number, key, *_), name, why in left_out:
         load.spool.db.execute("DELETE FROM boards WHERE n = ?", (n,))
-        load.complaints.add(line, f"board {key!r} has been deleted here")
+        load.complaints.add(number, f"board {name!r} {why}")
+        pins = "SELECT n, line, ? FROM pins WHERE board = ?"
+        message = f"it is on board {{0!r}}, which {why}"
+        checks.reject(load.spool, load.complaints, "pins", pins, message, (name, key))
     load.report.loaded["board"] = load.spool.count("boards")
-    return not deleted
+    return not left_out
 
 
 async def load_pins(load: Load) -> None:
@@ -75,7 +86,10 @@ async def load_pins(load: Load) -> None:
         nonlocal done
         pins = [_pin(row, interests) for row in batch]
         keys = [identity(row[3], row[2]) for row in batch]
-        ids = await load.insert(shard, Kind.PIN, [records.encode(pin) for pin in pins], keys)
+        made = [records.encode(pin) for pin in pins]
+        ids, all_new = await load.insert(shard, Kind.PIN, made, keys)
+        if not all_new:  # an earlier import may have stored pins without their rows
+            pins = await _with_stored_dates(load, pins, ids)
         places = [
             Edge(pin.board_id, id, int(row[7]), 1)
             for pin, id, row in zip(pins, ids, batch, strict=True)
@@ -102,7 +116,7 @@ async def load_comments(load: Load) -> None:
         comments = [_comment(row) for row in batch]
         keys = [identity(row[3], row[2]) for row in batch]
         made = [records.encode(comment) for comment in comments]
-        ids = await load.insert(shard, Kind.COMMENT, made, keys)
+        ids, _ = await load.insert(shard, Kind.COMMENT, made, keys)
         await load.rows(
             [
                 (Mapping.PIN_HAS_COMMENTS, Edge(c.pin_id, id, c.created * SEQUENCE_STEP, 1))
@@ -154,6 +168,16 @@ async def _place(load: Load, shard: int, places: list[Edge]) -> None:
 
     await load.transact(shard, work)
     await load.forget_lists(edges)
+
+
+async def _with_stored_dates(load: Load, pins: list[Pin], ids: list[int]) -> list[Pin]:
+    """The pins as this import gives them, with the dates that they have in the stores: a pin
+    without a date in the file has the file's, and the file may have been touched."""
+    stored = await patiently(lambda: load.stores.shards.objects.get(ids))
+    return [
+        msgspec.structs.replace(pin, created=records.decode(Kind.PIN, id, stored[id]).created)
+        for pin, id in zip(pins, ids, strict=True)
+    ]
 
 
 async def _list_pins(load: Load, pins: list[Pin], ids: list[int]) -> None:

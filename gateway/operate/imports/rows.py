@@ -9,7 +9,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from gateway.operate.imports import text_encoding
-from gateway.operate.imports.events import Event, Fault, Link, dated, is_hidden, is_private, linked
+from gateway.operate.imports.events import (
+    Event,
+    Fault,
+    Link,
+    dated,
+    is_hidden,
+    is_private,
+    linked,
+    no_text,
+    whole,
+)
 
 MAX_ROW = 1 << 20  # characters
 ADDRESSES = ("html_url", "url", "href", "link", "uri", "address", "resolved_url", "given_url")
@@ -88,7 +98,11 @@ def read_objects(found: Sequence[Any]) -> Iterator[Event]:
         if not isinstance(given, dict):
             yield Fault(count, "it is no JSON object: left out")
             continue
-        fields = {str(name).lower(): value for name, value in given.items()}
+        fields = {
+            name.lower(): value
+            for name, value in given.items()
+            if value is not None and value != ""
+        }
         for event in _events(count, fields, Columns.named(fields), number + 1):
             number += isinstance(event, Link)
             yield event
@@ -99,19 +113,29 @@ def _events(
 ) -> Iterator[Link | Fault]:
     def text(name: str | None) -> str:
         value = fields.get(name) if name is not None else None
-        return str(value).strip() if isinstance(value, str | int | float) else ""
+        known = isinstance(value, str | int | float) and not isinstance(value, bool)
+        return str(value).strip() if known else ""
 
+    address = fields.get(columns.address or "", "")
+    if not isinstance(address, str):
+        yield no_text(line, f"its {columns.address}", address)
+        return
     folder = text(columns.folder) or _STATUSES.get(text("status"), "")
     added, fault = dated(line, columns.date or "", text(columns.date))
     if fault is not None:
         yield fault
     notes = dict.fromkeys(note for name in columns.notes if (note := text(name)))
+    (title, href, description, folder), fault = whole(
+        line, text(columns.title), address, "\n\n".join(notes), folder
+    )
+    if fault is not None:
+        yield fault
     link = Link(
         line=line,
         path=(folder,) if folder else (),
-        href=text(columns.address),
-        title=" ".join(text(columns.title).split()),
-        description="\n\n".join(notes),
+        href=href,
+        title=" ".join(title.split()),
+        description=description,
         added=added,
         number=number,
         private=_is_private(fields),
@@ -169,5 +193,5 @@ def _text(chunks: Iterable[bytes]) -> Iterator[str]:
         yield head
         yield from rest
 
-    for text in text_encoding.decoded(all_of_it(), text_encoding.sniff(head)):
+    for text in text_encoding.decoded(all_of_it(), text_encoding.sniff(head, markup=False)):
         yield text.removeprefix("\ufeff")

@@ -61,14 +61,15 @@ class Encoding(NamedTuple):
     refused: str | None = None
 
 
-def sniff(head: bytes) -> Encoding:
-    """The encoding of a file: of its byte order mark, else of its META element, else UTF-8."""
+def sniff(head: bytes, *, markup: bool = True) -> Encoding:
+    """The encoding of a file: of its byte order mark, else of its META element if the file is
+    `markup`, else UTF-8."""
     for bom, codec in _BOMS.items():
         if head.startswith(bom):
             return Encoding(codec)
     if bare := _BARE.get(head[:2]):
         return Encoding(bare)
-    named = _CHARSET.search(head[:HEAD])
+    named = _CHARSET.search(head[:HEAD]) if markup else None
     if named is None:
         return Encoding("utf-8")
     label = named[1].decode("ascii", "replace").lower()
@@ -83,6 +84,14 @@ def decoded(chunks: Iterable[bytes], encoding: Encoding) -> Iterator[str]:
     for chunk in chunks:
         yield decoder.decode(chunk)
     yield decoder.decode(b"", final=True)
+
+
+def json_text(data: bytes) -> str:
+    """The text of a JSON document. A byte that is wrong in UTF-8, and half of a surrogate pair in
+    UTF-16, become lone surrogates. Raises UnicodeDecodeError for half a character at the end."""
+    codec = sniff(data[:HEAD], markup=False).codec
+    text = data.decode(codec, "surrogateescape" if codec.startswith("utf-8") else "surrogatepass")
+    return text.removeprefix("\ufeff")
 
 
 def _codec(label: str) -> str | None:

@@ -65,7 +65,7 @@ async def store_new(load: Load, naming: Naming) -> bool:
     for shard, batch in batches_by(load.spool.rows(new), lambda row: row[5], load.options.batch):
         made = [records.encode(_record(row[4])) for row in batch]
         keys = [identity(row[3], row[2]) for row in batch]
-        ids = await load.insert(shard, naming.kind, made, keys)
+        ids, _ = await load.insert(shard, naming.kind, made, keys)
         names = [row[3] for row in batch]
         holders = await _claim(load, naming, dict(zip(names, ids, strict=True)))
         found: list[Row] = []

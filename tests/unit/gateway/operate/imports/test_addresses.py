@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.operate.imports.addresses import Address, read
+from gateway.operate.imports.addresses import Address, read, without_credentials
 
 
 @pytest.mark.parametrize(
@@ -72,3 +72,33 @@ def test_a_password_in_an_address_is_neither_imported_nor_shown(given: str) -> N
     assert found.text == ""
     assert "user name or a password" in found.fault
     assert "hunter2" not in found.fault
+
+
+@pytest.mark.parametrize(
+    ("text", "safe"),
+    [
+        ("see https://ann:pw@host/x ok", "see … ok"),
+        ("<https://ann:pw@host/>", "<…>"),
+        ("https://token@host/x is mine", "… is mine"),
+        ("https://ann:p/w@host/ x", "… x"),
+        ("postgres://ann:pw@db/tea x", "… x"),
+        ("https://archive.e.x/2020/https://ann:pw@host/ x", "… x"),
+        (" https://ann:pw@host ", ""),
+        ("ann@example.org", "ann@example.org"),
+        ("ssh://git@example.org/x", "ssh://git@example.org/x"),
+        ("https://e.x/@ann?mail=a:b@c.d", "https://e.x/@ann?mail=a:b@c.d"),
+        (
+            "https://archive.e.x/2020/http://e.x:80/@ann",
+            "https://archive.e.x/2020/http://e.x:80/@ann",
+        ),
+        ("12:30 @ the tea house", "12:30 @ the tea house"),
+    ],
+)
+def test_a_text_for_people_has_no_address_with_a_password(text: str, safe: str) -> None:
+    assert without_credentials(text) == safe
+
+
+def test_a_password_in_an_address_within_an_address_is_found() -> None:
+    found = read("https://archive.example.org/2020/https://ann:leaves@example.com/")
+    assert found.text == ""
+    assert "leaves" not in found.fault

@@ -2,6 +2,9 @@
 
 import io
 
+import pytest
+
+from datasources.errors import BadInput
 from gateway.operate.imports.events import Fault
 from gateway.operate.imports.import_source import Source
 from gateway.operate.imports.jsonl import BoardLine, PinLine
@@ -215,8 +218,47 @@ def test_an_address_with_a_blank_in_its_host_is_no_link() -> None:
     assert found.pins[0].description == "https://my router.local/a b"
 
 
-def test_a_file_without_folders_and_links_has_no_lines() -> None:
-    assert Taken("<html><h1>Welcome</h1><p>Nothing here</p></html>").lines == []
+def test_a_file_without_links_is_refused() -> None:
+    for html in ("<html><h1>Welcome</h1><p>Nothing here</p></html>", folder("Tea")):
+        with pytest.raises(BadInput, match="no links"):
+            Taken(html)
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_a_users_own_folder_with_the_name_of_a_secret_board_stays_public(reverse: bool) -> None:
+    """And no link changes sides, whichever of the two folders comes first."""
+    folders = [
+        folder("Tea", link("a"), link("b", "PRIVATE=1")),
+        folder("Tea (private)", link("c"), link("d", "PRIVATE=1")),
+        folder("Tea (private) (2)", link("e")),
+        folder("Tea (2)", link("f", "PRIVATE=1")),
+    ]
+    found = Taken("".join(reversed(folders) if reverse else folders))
+    held = {title: name for name, titles in found.boards.items() for title in titles}
+    secret = {title for title, name in held.items() if name in found.secret}
+    assert secret == {"b", "d", "f"}
+    assert len(set(held.values())) == 6
+    assert held["a"] == "Tea"
+
+
+def test_addresses_with_a_password_are_taken_out_of_texts() -> None:
+    told = "see https://ann:leaves@host/x and https://e.x/@ann"
+    found = Taken(
+        folder(
+            "Tea https://ann:leaves@host",
+            '<DT><A HREF="https://host/">https://ann:leaves@host/</A>\n'
+            f'<DD>{told}\nssh://git@e.x/y <a href="https://u:leaves@host/">there</a>\n',
+            link("plain"),
+        ).replace("</H3>", f"</H3><DD>{told}")
+    )
+    assert found.boards == {"Tea …": ["https://host/", "plain"]}
+    assert found.pins[0].description == "see … and https://e.x/@ann\nssh://git@e.x/y there"
+    assert not any(
+        "leaves" in line.data.decode() for line in found.lines if isinstance(line, Entry)
+    )
+    assert len(found.faults) == 2
+    assert all(fault.kept and "password" in fault.message for fault in found.faults)
+    assert not any("leaves" in fault.message for fault in found.faults)
 
 
 def test_hidden_texts_are_left_out_of_names_titles_and_descriptions() -> None:

@@ -82,8 +82,9 @@ def test_a_file_that_is_not_read_is_named_and_nothing_is_made(tmp_path: Path) ->
         "one JSON object over many lines": b'{\n  "bookmarks": []\n}',
         "a JSON document of another program": b'{"bookmarks": [{"content": {"url": "x"}}]}',
         "without a column of addresses": b"name,age\nann,30\n",
-        "can't be read (Input data was truncated)": b'{"roots": {"other": {"children": [',
+        "can't be read (Expecting value": b'{"roots": {"other": {"children": [',
         "it is nested too deeply": nested(100_000),
+        "the file has no links": b" [\n] \n",
         "binary data": b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR",
     }
     for told, content in refused.items():
@@ -95,6 +96,54 @@ def test_a_file_that_is_not_read_is_named_and_nothing_is_made(tmp_path: Path) ->
         assert told in done.output
         assert len(done.output.splitlines()) == 1, done.output
         assert not data.exists(), told
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"roots": {"other": {"type": "folder", "name": "Tea", "children": []}}, "version": 1},
+        {"roots": {"other": {"children": [{"type": "folder", "name": "Tea"}]}}},
+        {"typeCode": 2, "root": "placesRoot", "children": [{"typeCode": 2, "title": "Tea"}]},
+        [],
+        "<!DOCTYPE NETSCAPE-Bookmark-file-1><TITLE>Bookmarks</TITLE><DL><p></DL>",
+        "<!DOCTYPE NETSCAPE-Bookmark-file-1><DL><DT><H3>Tea</H3><DL></DL></DL>",
+        "url,title,folder\n",
+    ],
+)
+@pytest.mark.parametrize("piped", [False, True])
+def test_a_file_without_links_is_refused_and_nothing_is_made(
+    tmp_path: Path, content: object, piped: bool
+) -> None:
+    text = content if isinstance(content, str) else json.dumps(content)
+    file, data = tmp_path / "given", tmp_path / "data"
+    file.write_text(text)
+    command = ["import", "-" if piped else str(file), "--as", "ann", "--data-dir", str(data)]
+    done = CliRunner().invoke(main, command, input=text if piped else None)
+    assert done.exit_code == 1
+    assert "the file has no links" in done.output
+    assert not any(data.glob("*")), "a data directory was filled"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "<DL><DT><H3>Tea</H3><DL><DT><A HREF='javascript:1'>x</A></DL></DL>",
+        "url,title\njavascript:1,x\n",
+        '[{"url": 5}, {"url": ["https://e.x"]}]',
+    ],
+)
+def test_a_file_without_a_good_link_makes_no_user(tmp_path: Path, content: str) -> None:
+    file, data = tmp_path / "given", tmp_path / "data"
+    file.write_text(content)
+    for _ in range(2):
+        done = CliRunner().invoke(
+            main, ["import", str(file), "--as", "ann", "--data-dir", str(data)]
+        )
+        assert done.exit_code == 1, done.output
+        assert "left out" in done.output
+        assert "no link in the file can be imported" in done.output
+        assert "new:" not in done.output
+        assert "there" not in done.output
 
 
 def nested(depth: int) -> bytes:

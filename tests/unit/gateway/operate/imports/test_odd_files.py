@@ -114,7 +114,11 @@ def test_ten_thousand_folders_within_each_other_are_read() -> None:
 
 
 def test_empty_folders_within_each_other_are_boards() -> None:
-    found, _ = read(("<DL>" + "<DT><H3>f</H3><DL>" * 40 + "</DL>" * 41).encode())
+    found, _ = read(
+        (
+            "<DL>" + "<DT><H3>f</H3><DL>" * 40 + "<DT><A HREF=https://e.x>x</A>" + "</DL>" * 41
+        ).encode()
+    )
     assert len(found) == 40
     assert max(found, key=len) == " / ".join("f" * 40)
 

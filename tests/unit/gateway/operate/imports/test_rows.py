@@ -63,11 +63,35 @@ def test_a_row_is_private_by_any_services_word(fields: dict[str, object], privat
 
 
 def test_objects_of_any_shape_are_told_by_their_number() -> None:
-    given = [1, None, {}, {"url": {"a": 1}}, {"url": 5}, {"url": "https://e.x", "title": []}]
-    found = list(read_objects(given))
-    assert [event.line for event in found if isinstance(event, Fault)] == [1, 2, 3, 4, 5]
-    links = [event for event in found if isinstance(event, Link) and event.usable]
-    assert [(link.line, link.title) for link in links] == [(6, "")]
+    given = [1, None, {}, {"url": {"a": 1}}, {"url": 5}, {"url": True}, {"url": ["https://e.x"]}]
+    found = list(read_objects([*given, {"url": "https://e.x", "title": []}]))
+    faults = [event for event in found if isinstance(event, Fault)]
+    assert [fault.line for fault in faults] == [1, 2, 3, 4, 5, 6, 7]
+    assert not any(fault.kept for fault in faults)
+    assert faults[4].message == "its url is '5', which is no text: link left out"
+    links = [event for event in found if isinstance(event, Link)]
+    assert [(link.line, link.title) for link in links] == [(8, "")]
+
+
+def test_a_field_without_a_value_gives_way_to_another_with_the_same_meaning() -> None:
+    (found,) = read_objects([{"url": None, "link": "https://e.x", "title": "", "name": "Tea"}])
+    assert isinstance(found, Link)
+    assert (found.href, found.title) == ("https://e.x", "Tea")
+
+
+def test_half_a_character_is_replaced_and_told() -> None:
+    (fault, link) = read_objects([{"url": "https://e.x/\udc00", "title": "Tea \ud83c"}])
+    assert isinstance(fault, Fault)
+    assert fault.kept
+    assert (fault.line, fault.message.partition(" has ")[0]) == (1, "'Tea \ufffd'")
+    assert isinstance(link, Link)
+    assert (link.href, link.title) == ("https://e.x/\ufffd", "Tea \ufffd")
+
+
+def test_a_table_is_not_read_in_an_encoding_that_one_of_its_texts_names() -> None:
+    (link,) = table('title,url\n"Grüner Tee: <meta charset=iso-8859-5>",https://e.x\n')
+    assert isinstance(link, Link)
+    assert link.title == "Grüner Tee: <meta charset=iso-8859-5>"
 
 
 def test_a_list_of_starred_repositories_has_their_pages_and_names() -> None:

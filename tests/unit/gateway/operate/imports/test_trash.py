@@ -1,4 +1,5 @@
-"""Links in a browser's trash are not imported, and counted."""
+"""Links in a browser's trash are counted, and not imported. In HTML, where a user's own folder may
+look the same, they go to a secret board."""
 
 import io
 import json
@@ -11,7 +12,7 @@ from gateway.operate.imports.import_source import Source
 from gateway.operate.imports.jsonl import BoardLine, PinLine
 from gateway.operate.imports.lines import Entry
 from gateway.operate.imports.report import ImportOptions, ImportReport, summary
-from tests.unit.gateway.operate.imports.test_boards import folder, link
+from tests.unit.gateway.operate.imports.test_boards import Taken, folder, link
 
 OPTIONS = ImportOptions(format="auto", owner="ann")
 HEAD = "<!DOCTYPE NETSCAPE-Bookmark-file-1>\n<TITLE>Bookmarks</TITLE>\n<DL><p>\n"
@@ -31,11 +32,15 @@ def taken(text: str) -> tuple[dict[str, list[str]], int]:
 
 
 @pytest.mark.parametrize("name", ["Trash", "TRASH", "Papierkorb", "Corbeille", "Корзина", "ゴミ箱"])
-def test_the_trash_of_an_html_file_becomes_no_board(name: str) -> None:
+def test_the_trash_of_an_html_file_goes_to_secret_boards(name: str) -> None:
     trash = folder(name, link("old"), folder("Secrets", link("diary")), folder("Empty"))
-    held, trashed = taken(HEAD + folder("Tea", link("sencha")) + trash + link("loose") + "</DL>")
-    assert held == {"Tea": ["sencha"], "Bookmarks": ["loose"]}
-    assert trashed == 2
+    found = Taken(HEAD + folder("Tea", link("sencha")) + trash + link("loose") + "</DL>")
+    secret = {f"{name} (private)": ["old"], f"{name} / Secrets (private)": ["diary"]}
+    assert found.boards == {"Tea": ["sencha"], **secret, "Bookmarks": ["loose"]}
+    assert found.secret == set(secret)
+    assert [fault.message for fault in found.faults] == [
+        f"{name!r} may be a browser's trash: its links are treated as private"
+    ]
 
 
 def test_a_folder_of_this_name_within_another_is_kept() -> None:
