@@ -26,6 +26,7 @@ from feed_engine.feeds.settings import Feeds
 from feed_engine.feeds.smart import materialized
 from feed_engine.feeds.smart.generator import Candidate, generate
 from feed_engine.feeds.smart.interests import ask_fill
+from feed_engine.feeds.smart.pool_refill import ask_refill_pool
 from feed_engine.feeds.smart.pools import OWN_SOURCES
 from feed_engine.feeds.smart.reading import PoolRow, PoolRows, read_pages
 from feed_engine.feeds.smart.scoring import HALF_LIFE
@@ -200,15 +201,19 @@ class Candidates:
             self._dated = False
         ended = [row for pair in pairs for row in self._rows.take(*pair)]
         store = sides.standby if raced.side is Side.STANDBY else sides.primary
-        if ids := [
-            r.interest_id for r in ended if r.interest_id and self._feeds.look(r.interest_id)
-        ]:
-            keep(self._ask_fill(store, ids))
+        may_lack = [row for row in ended if row.interest_id or row.source is Source.FOLLOWED]
+        if rows := [row for row in may_lack if self._feeds.look(row.key)]:
+            keep(self._ask_fill(store, rows))
 
-    async def _ask_fill(self, store: WideColumnStore, interest_ids: Sequence[int]) -> None:
+    async def _ask_fill(self, store: WideColumnStore, rows: Sequence[PoolRow]) -> None:
+        """Request fillings of the pools that may lack pins."""
+        stores, now = self._feeds.stores, self._feeds.clock()
         with suppress(StoreError):  # a later reader tries again
-            for id in interest_ids:
-                await ask_fill(self._feeds.stores, store, id, self._feeds.clock())
+            for row in rows:
+                if row.interest_id:
+                    await ask_fill(stores, store, row.interest_id, now)
+                else:
+                    await ask_refill_pool(stores, store, self._viewer_id, now)
 
     async def _followed_interests(self) -> Collection[int]:
         """The interests to read. If the viewer follows many, the choice changes every hour."""

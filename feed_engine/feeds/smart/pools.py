@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
 import msgspec
 
+from datasources.errors import StoreCorrupt
 from datasources.ids import Kind, kind_of
 from datasources.protocols import Cell, Sides, Stores, WideColumnStore
 from feed_engine.feeds.content import PinLike, public_pins
@@ -28,7 +29,7 @@ from feed_engine.feeds.rows import (
 from feed_engine.feeds.smart import scoring
 from feed_engine.feeds.smart.generator import Candidate
 from feed_engine.feeds.wide import read_row, remove
-from feed_engine.times import LEAPS
+from feed_engine.times import CENTURY, LEAPS
 
 ShownAmong = Callable[[Sequence[int]], Awaitable[set[int]]]
 """Returns the given pins that the user was shown."""
@@ -81,17 +82,21 @@ def candidate(source: Source, cell: Cell) -> Candidate:
 
 
 async def bring(store: WideColumnStore, row: bytes, cells: Mapping[bytes, bytes], at: int) -> None:
-    """Write a follow's cells to a viewer's pool on one side. Cells that an earlier unfollow removed
-    stay hidden under its stamp, which may be this millisecond's or a faster clock's: hidden cells
-    are written again with later stamps. A pin that returns although it was shown is marked as
-    shown."""
+    """Write cells to a pool on one side, where they may have been removed before. Removed cells
+    stay hidden under the removal's stamp, which may be this millisecond's or a faster clock's:
+    hidden cells are written again with later stamps. A pin that returns although it was shown is
+    marked as shown. Raises StoreCorrupt if a removal is stamped a century ahead of `at`."""
     hidden = dict(cells)
-    for leap in (0, 1, *LEAPS):
+    for leap in (0, 1, *LEAPS, CENTURY):
         if not hidden:
             return
         await store.put(POOLS, {row: hidden}, max(1, at) + leap)
         there = await store.get(POOLS, row, list(hidden))
         hidden = {column: value for column, value in hidden.items() if column not in there}
+    if hidden:
+        raise StoreCorrupt(
+            f"{len(hidden)} cells of pool {row.hex()} are removed until long after {at}"
+        )
 
 
 async def forget_cause(store: WideColumnStore, viewer_id: int, cause_id: int) -> None:
@@ -111,14 +116,20 @@ async def sweep(stores: Stores, user_id: int) -> None:
 
     async def clean(store: WideColumnStore) -> None:
         for source in OWN_SOURCES:
-            row = pool_row(user_id, source)
-            cells = await read_row(store, POOLS, row)
-            # Looked up after each side's read: a pin that comes back has other cells there by then.
-            public = await public_pins(stores, (parse_pool(cell.column).pin_id for cell in cells))
-            dead = (cell for cell in cells if parse_pool(cell.column).pin_id not in public)
-            await remove(store, POOLS, row, dead)
+            await remove_dead(stores, store, pool_row(user_id, source))
 
     await write_both(stores.pools, clean)
+
+
+async def remove_dead(stores: Stores, store: WideColumnStore, row: bytes) -> set[bytes]:
+    """Remove the pins that nobody may see any more from a row on one side. Returns the columns that
+    stay."""
+    cells = await read_row(store, POOLS, row)
+    # Looked up after each side's read: a pin that comes back has other cells there by then.
+    public = await public_pins(stores, (parse_pool(cell.column).pin_id for cell in cells))
+    dead = [cell for cell in cells if parse_pool(cell.column).pin_id not in public]
+    await remove(store, POOLS, row, dead)
+    return {cell.column for cell in cells}.difference(cell.column for cell in dead)
 
 
 async def take(sides: Sides, user_id: int, shown: ShownAmong, at: int) -> None:
