@@ -195,7 +195,7 @@ async def _page(asked: _Asked, told: _Told, saved: Saved, after: Place | None) -
 
     served = (saved.side,) if this is None else (saved.side, told.pools)
     stale = told.lost or any(side is not Side.PRIMARY for side in served)
-    stale |= this is not None and this.chunk.lacks
+    stale |= this is not None and (this.chunk.lacks or this.chunk.owed > 0)
     no_chunk = this is not None and told.pools is None
     since = None if this is None else this.chunk.since
     return HomePage(
