@@ -69,7 +69,7 @@ async def refill_pool(
         async def run(store: WideColumnStore) -> None:
             if isinstance(before, BaseException):
                 raise before
-            there = await pools.remove_dead(stores, store, row)
+            there = {cell.column for cell in await pools.remove_dead(stores, store, row)}
             missing = {column: cells[column] for column in cells if column not in there}
             await pools.bring(store, row, missing, clock())
             await cuts.mark_filled(store, viewer_id, before, complete=complete)

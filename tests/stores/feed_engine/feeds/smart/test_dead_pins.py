@@ -1,6 +1,7 @@
 """Many pins that were deleted or hidden at once don't keep a viewer from the live pins below."""
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -75,12 +76,15 @@ async def test_a_board_that_comes_back_during_a_sweep_keeps_its_pins_on_both_sid
         await feeding.drain()
         is_back.set()
 
+    async def none(pins: Sequence[int]) -> set[int]:
+        return set()
+
     async def wait() -> None:
         await is_back.wait()
 
     primary, standby = feeding.stores.pools
     sides: Any = Sides(Interrupted(primary, "delete", come_back), Preceded(standby, "read", wait))
-    await pools.sweep(feeding.stores._replace(pools=sides), viewer.id)
+    await pools.sweep(feeding.stores._replace(pools=sides), viewer.id, none, feeding.now)
     for store in feeding.stores.pools:
         found = {parse_pool(cell.column).pin_id for cell in await read_row(store, POOLS, row)}
         assert found == {pin.id for pin in pins}
