@@ -14,7 +14,7 @@ from datasources.valkey import ValkeyServer
 from feed_engine import writes
 from feed_engine.feeds import content
 from feed_engine.feeds.following import FollowingPage, following_page
-from feed_engine.feeds.rows import FOLLOWING, id_row, parse_following
+from feed_engine.feeds.rows import FOLLOWING, POOLS, POPULAR_ROWS, id_row, parse_following
 from feed_engine.feeds.settings import Feeds, FeedSettings, epoch_ms
 from feed_engine.feeds.smart.results import HomePage
 from feed_engine.feeds.smart.service import home_page
@@ -36,6 +36,7 @@ FEEDS = {
     "Unfollowed",
     "FeedShort",
     "InterestShort",
+    "PoolShort",
     "PinLiked",
     "VisitShown",
 }
@@ -122,6 +123,13 @@ class Feeding(People):
             row = await read_row(side, FOLLOWING, id_row(viewer.id))
             found.append([parse_following(cell.column)[1:] for cell in row])
         return found
+
+    async def empty_popular(self) -> None:
+        """Remove all popular pins: a pin of a followed user would come as a popular pin where it
+        doesn't come as followed."""
+        for side in self.stores.pools:
+            for row in POPULAR_ROWS:
+                await side.trim(POOLS, row, 0)
 
     async def drain(self) -> None:
         await drain(self.stores)

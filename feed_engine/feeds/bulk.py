@@ -36,7 +36,7 @@ from feed_engine.feeds.rows import (
 )
 from feed_engine.feeds.settings import DEFAULTS, FeedSettings
 from feed_engine.feeds.smart import pools
-from feed_engine.feeds.smart.interests import LOWEST_STAMP
+from feed_engine.feeds.smart.cuts import CUT
 from feed_engine.feeds.wide import put_both
 
 Progress = Callable[[int], None]
@@ -44,6 +44,8 @@ Progress = Callable[[int], None]
 Attempt = Callable[[Callable[[], Awaitable[None]]], Awaitable[None]]
 """Makes a call, and may repeat it."""
 
+LOWEST_STAMP = 1
+"""The stamp of cells that a build writes to pools: it does not bring back removed cells."""
 USERS = 100  # users in a batch
 LISTS = 50  # lists read together
 REMEMBERED = 500_000  # pins of lists that are kept for the next users: about 200 MB
@@ -95,6 +97,7 @@ class _Brought(NamedTuple):
     following: dict[bytes, int]  # column -> the pin's owner
     pool: dict[bytes, tuple[bytes, int]]  # column -> value, the pin's owner
     owners: frozenset[int]
+    has_more: bool  # whether there are more pins than in `pool`
 
     @property
     def size(self) -> int:
@@ -127,13 +130,18 @@ class _Lists:
 
     def following(self, user_id: int, target: int) -> Iterable[bytes]:
         """Columns for the user's following feed."""
-        cells, _, owners = self._brought[target]
-        return cells if user_id not in owners else [c for c in cells if cells[c] != user_id]
+        brought = self._brought[target]
+        cells = brought.following
+        return cells if user_id not in brought.owners else [c for c in cells if cells[c] != user_id]
 
     def pool(self, user_id: int, target: int) -> dict[bytes, bytes]:
         """Cells for one of the user's pools."""
         cells = self._brought[target].pool
         return {column: value for column, (value, owner) in cells.items() if owner != user_id}
+
+    def has_more(self, target: int) -> bool:
+        """Whether the target has more pins than `pool` returns."""
+        return self._brought[target].has_more
 
     def forget(self) -> None:
         """Keep within REMEMBERED pins: the lists that were read first are dropped first."""
@@ -150,7 +158,8 @@ class _Lists:
         for pin in pins[: self._settings.backfill]:
             column, value = pools.followed_cell(pin, target)
             pool[column] = value, pin.owner_id
-        return _Brought(following, pool, frozenset(pin.owner_id for pin in pins))
+        owners = frozenset(pin.owner_id for pin in pins)
+        return _Brought(following, pool, owners, has_more=len(pins) > self._settings.backfill)
 
 
 def newest_columns(columns: Iterable[bytes], pins: int) -> list[bytes]:
@@ -212,10 +221,16 @@ async def _write_pools(
     stores: Stores, edges: Mapping[int, list[Edge]], lists: _Lists, settings: FeedSettings
 ) -> None:
     rows: dict[bytes, dict[bytes, bytes]] = {}
+    cut: dict[bytes, dict[bytes, bytes]] = {}
     for user_id, follows in edges.items():
         found: dict[bytes, bytes] = {}
         for edge in filter(_is_pushed, follows):
             found.update(lists.pool(user_id, edge.to_id))
+        if len(found) > settings.pool_cap or any(
+            lists.has_more(edge.to_id) for edge in filter(_is_pushed, follows)
+        ):
+            cut[id_row(user_id)] = {CUT: b""}
         kept = sorted(found)[: settings.pool_cap]
         rows[pool_row(user_id, Source.FOLLOWED)] = {column: found[column] for column in kept}
+    await put_both(stores.pools, POOLS_APPLIED, cut, LOWEST_STAMP)
     await put_both(stores.pools, POOLS, rows, LOWEST_STAMP)

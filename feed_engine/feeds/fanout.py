@@ -42,7 +42,7 @@ from feed_engine.feeds.rows import (
     unfollow_stamp,
 )
 from feed_engine.feeds.settings import DEFAULTS, FeedSettings
-from feed_engine.feeds.smart import pools
+from feed_engine.feeds.smart import cuts, pools
 from feed_engine.feeds.smart.interests import put_pin
 from feed_engine.feeds.smart.lanes import interests, popular
 from feed_engine.feeds.wide import due_rows
@@ -284,7 +284,8 @@ class _Fanout:
             gone = {pool_row(edge.to_id, Source.FOLLOWED): [cell] for edge in ended}
             await store.delete(POOLS, gone, stamp)
         cap = self._settings.pool_cap
-        trims = (store.trim(POOLS, row, cap) for row in due_rows(page.pools, pin.id))
+        due = due_rows(page.pools, pin.id)
+        trims = (cuts.cut(store, row, int.from_bytes(row[:8], "big"), cap) for row in due)
         await together(trims, at_a_time=TRIMS)
 
     async def _ended(self, page: _Page) -> list[Edge]:

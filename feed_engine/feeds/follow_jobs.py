@@ -23,7 +23,6 @@ from feed_engine.feeds.row_cap import mark_cut, trim_following
 from feed_engine.feeds.rows import (
     FOLLOWING,
     FOLLOWING_APPLIED,
-    POOLS,
     POOLS_APPLIED,
     follow_stamp,
     id_row,
@@ -32,9 +31,9 @@ from feed_engine.feeds.rows import (
     unfollow_stamp,
 )
 from feed_engine.feeds.settings import DEFAULTS, FeedSettings
-from feed_engine.feeds.smart import pools
-from feed_engine.feeds.smart.interests import fill
-from feed_engine.feeds.wide import read_row, trim_both
+from feed_engine.feeds.smart import cuts, pools
+from feed_engine.feeds.smart.interests import fill_short
+from feed_engine.feeds.wide import read_row
 from feed_engine.outbox.change import Advance, Followed, Unfollowed
 
 
@@ -62,7 +61,7 @@ async def _begin(
         return  # the unfollow leaves a later mark
     kind, limit = kind_of(target_id), settings.following_cap
     if kind is Kind.INTEREST:
-        await fill(stores, [target_id], settings.backfill)
+        await fill_short(stores, target_id, settings)
         await write_both(
             stores.pools,
             lambda store: marks.mark(store, POOLS_APPLIED, *key[1:], edge.version, at),
@@ -89,8 +88,9 @@ async def _begin(
         await marks.mark(store, FOLLOWING_APPLIED, *key[1:], edge.version, at)
 
     async def into_pool(store: WideColumnStore) -> None:
-        if best:
-            await pools.bring(store, pool, best, at)
+        if more or len(pins) > settings.backfill:
+            await cuts.mark_cut(store, viewer_id)
+        await pools.bring(store, pool, best, at)
         await marks.mark(store, POOLS_APPLIED, *key[1:], edge.version, at)
 
     await together([write_both(stores.feeds, into_feed), write_both(stores.pools, into_pool)])
@@ -100,7 +100,9 @@ async def _begin(
         await _end(stores, viewer_id, target_id, now.version, at, settings)
         return
     await write_both(stores.feeds, lambda store: trim_following(store, row, settings.following_cap))
-    await trim_both(stores.pools, POOLS, [pool], settings.pool_cap)
+    await write_both(
+        stores.pools, lambda store: cuts.cut(store, pool, viewer_id, settings.pool_cap)
+    )
 
 
 async def unfollowed(

@@ -185,7 +185,7 @@ class _Causes:
 async def _ask_refill(feeds: Feeds, side: Side, viewer_id: int) -> None:
     """Post a refill for a feed that ended early, if it had been cut. Each viewer's feed is checked
     at most once a minute."""
-    if not feeds.look(viewer_id):
+    if not feeds.look(id_row(viewer_id)):
         return
     sides = feeds.stores.feeds
     store = sides.primary if side is Side.PRIMARY else sides.standby

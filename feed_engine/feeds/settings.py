@@ -56,22 +56,21 @@ class Feeds:
     feeds_race: Race
     settings: FeedSettings = DEFAULTS
     clock: Callable[[], int] = epoch_ms
-    looked: dict[int, int] = field(default_factory=dict)
-    """Viewer or interest → epoch ms at which this process last checked whether their row needs a
+    looked: dict[bytes, int] = field(default_factory=dict)
+    """Row of a feed or pool → epoch ms at which this process last checked whether it needs a
     refill."""
     interests: dict[int, Sequence[int]] = field(default_factory=dict)
     """Viewer → the interests that the viewer's last visit in this process read."""
     filled: dict[int, bool] = field(default_factory=dict)
     """Viewer → whether the viewer's last visit in this process was filled up with popular pins."""
 
-    def look(self, id: int) -> bool:
-        """Whether to check the row of a viewer or an interest now: at most once in LOOK_AGAIN
-        ms."""
+    def look(self, row: bytes) -> bool:
+        """Whether to check a row now: at most once in LOOK_AGAIN ms."""
         now = self.clock()
-        if now - self.looked.get(id, 0) < LOOK_AGAIN:
+        if abs(now - self.looked.get(row, 0)) < LOOK_AGAIN:  # the clock may have been set back
             return False
         _make_room(self.looked)
-        self.looked[id] = now
+        self.looked[row] = now
         return True
 
     def remember_interests(self, viewer_id: int, interest_ids: Sequence[int]) -> None:
@@ -83,6 +82,6 @@ class Feeds:
         self.filled[viewer_id] = filled
 
 
-def _make_room(found: dict[int, Any]) -> None:
+def _make_room(found: dict[Any, Any]) -> None:
     if len(found) >= REMEMBERED:
         del found[next(iter(found))]

@@ -34,7 +34,8 @@ class Chunk(msgspec.Struct, frozen=True, omit_defaults=True):
     choose enough. `since`: epoch ms of the pools' newest change, if later changes may be missing.
     `lacks`: whether an awaited write is missing. `roots`: for each repin, the first pin of its
     chain. `causes`: for each pin, (followed id, pin id) for what the viewer followed that brought
-    the pin or another pin of the same picture. `sweep`: whether the pools hold many dead pins.
+    the pin or another pin of the same picture. `sweep`: whether the pools hold many useless pins.
+    `cells`: source → the columns of the chunk's pins in the user's own pools; None: unknown.
     """
 
     pins: tuple[tuple[int, Reason], ...] = ()
@@ -45,6 +46,7 @@ class Chunk(msgspec.Struct, frozen=True, omit_defaults=True):
     roots: dict[int, int] = {}
     causes: dict[int, tuple[tuple[int, int], ...]] = {}
     sweep: bool = False
+    cells: dict[int, tuple[bytes, ...]] | None = None
 
     @property
     def shown(self) -> set[int]:

@@ -65,9 +65,17 @@ class FeedShort(Task, frozen=True):
 
 
 class InterestShort(Task, frozen=True):
-    """A reader came to the end of an interest's pool that was never filled."""
+    """A reader came to the end of an interest's pool that was never filled, or was cut."""
 
     interest_id: int
+    at: int
+
+
+class PoolShort(Task, frozen=True):
+    """A viewer came to the end of their pool of followed users' and boards' pins, which had been
+    cut."""
+
+    viewer_id: int
     at: int
 
 
@@ -137,6 +145,7 @@ AnyTask = (
     | Unfollowed
     | FeedShort
     | InterestShort
+    | PoolShort
     | PinLiked
     | BoardSecrecy
     | BoardDeleted

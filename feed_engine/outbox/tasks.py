@@ -12,6 +12,7 @@ from feed_engine.feeds.refill import feed_short
 from feed_engine.feeds.settings import DEFAULTS, FeedSettings
 from feed_engine.feeds.smart.handover import visit_shown
 from feed_engine.feeds.smart.interests import interest_short
+from feed_engine.feeds.smart.pool_refill import pool_short
 from feed_engine.feeds.smart.related_pins import pin_liked
 from feed_engine.ordering import arrange
 from feed_engine.ordering.arrange import rearranged
@@ -30,6 +31,7 @@ HANDLERS: dict[str, Handler] = {
     "Unfollowed": unfollowed,
     "FeedShort": feed_short,
     "InterestShort": interest_short,
+    "PoolShort": pool_short,
     "PinLiked": pin_liked,
     "VisitShown": visit_shown,
     "BoardSecrecy": board_secrecy,

@@ -13,9 +13,14 @@ import pytest
 
 from datasources.protocols import Sides
 from deploy.stack import Stack
-from feed_engine.feeds.rows import TABLES_FEEDS, TABLES_POOLS
+from feed_engine import writes
+from feed_engine.feeds.rows import TABLES_FEEDS, TABLES_POOLS, Reason
+from feed_engine.feeds.settings import FeedSettings
+from feed_engine.feeds.smart.interests import tidy
+from feed_engine.times import HOUR
 from tests.contract.wide_columns import drop_tables, hbase
-from tests.feeding import Feeding
+from tests.feeding import START, Feeding
+from tests.following.jobs import drain
 from tests.following.quick import apart, quick_stores
 from tests.following.schedule import run_schedule
 from tests.following.visits import VisitSchedule, one_saved_visit
@@ -68,3 +73,24 @@ async def test_the_pages_of_visits_show_all_chunks_once(models: list[Feeding]) -
     with one_saved_visit():
         wrong = await wrong_of(models, VISITS, lambda model, seed: VisitSchedule(model, seed).run())
     assert wrong == []
+
+
+async def test_an_interests_row_that_was_cut_gets_back_what_it_lacks(models: list[Feeding]) -> None:
+    """The row keeps ten of 200 pins; the newest hundred are deleted; somebody follows."""
+    feeding, cap = models[0], 10
+    settings = feeding.settings = FeedSettings(chunk=100, interest_cap=cap, generator_seconds=60)
+    interest, board = await feeding.interest(), await feeding.board(await feeding.user())
+    pins = [await feeding.pin_at(board, START + n, interest.id) for n in range(200)]
+    await drain(feeding.stores, settings)
+    for side in feeding.stores.pools:
+        await tidy(side, feeding.stores, interest.id, cap)
+    for pin in pins[100:]:
+        await writes.delete_pin(feeding.stores, pin.owner_id, pin.id)
+    viewer, seen = await feeding.user(), list[int]()
+    await feeding.follow(viewer, interest.id)
+    for _ in range(2):
+        await drain(feeding.stores, settings)
+        page = await feeding.home(viewer, first=100)
+        seen += [i.pin.id for i in page.items if i.reason is Reason.FOLLOWED_INTEREST]
+        feeding.now += HOUR
+    assert seen == [pin.id for pin in reversed(pins[:100])]

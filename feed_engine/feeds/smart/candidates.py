@@ -17,17 +17,17 @@ from datasources.errors import StoreError
 from datasources.ids import Kind, kind_of
 from datasources.mappings import EdgeKey, ListKey, PageRequest
 from datasources.protocols import Cell, WideColumnStore
-from datasources.records import Pin
 from feed_engine.feeds.follow_edges import FOLLOWS
 from feed_engine.feeds.marks import pools_generation
 from feed_engine.feeds.own_writes import in_pools, read_seeing
 from feed_engine.feeds.rows import Source
 from feed_engine.feeds.settings import Feeds
-from feed_engine.feeds.smart import materialized
+from feed_engine.feeds.smart import materialized, pools
 from feed_engine.feeds.smart.generator import Candidate, generate
 from feed_engine.feeds.smart.interests import ask_fill
+from feed_engine.feeds.smart.pool_refill import ask_refill_pool
 from feed_engine.feeds.smart.pool_rows import PoolRow, PoolRows, read_pages
-from feed_engine.feeds.smart.pools import OWN_SOURCES
+from feed_engine.feeds.smart.pools import brought_by
 from feed_engine.feeds.smart.scores import HALF_LIFE
 from feed_engine.feeds.visible import Visible
 from feed_engine.outbox.completion import keep
@@ -36,7 +36,7 @@ from feed_engine.times import HOUR
 
 DEEPEST = 3  # reads for one chunk, at most; each read is twice as deep as the one before
 DEEPER = 4  # reads, the last of the viewer's own rows, if they are dead as far as they were read
-SWEPT = 25  # dead candidates of a visit for which its job looks through the viewer's pools
+SWEPT = 25  # useless candidates of a visit for which its job sweeps the viewer's pools
 SPARE = 5  # candidates that are checked in addition to 1.25 times the wanted number
 SIBLINGS = 10  # further candidates of one picture that are checked, to name what brought it
 # candidates that are first looked up among the shown pins, for each candidate that is checked
@@ -78,6 +78,7 @@ class Candidates:
         self._shown: set[int] = set()  # pins, and first pins of chains, that were shown
         self._asked: set[int] = set()  # pins that were looked up among the shown pins
         self._dead: set[int] = set()  # pins that the viewer can't see, or owns
+        self._left: set[Candidate] = set()  # what brought them isn't followed, or lost the pin
         self._checked: set[Candidate] = set()
         self.beside: Sequence[int] = ()
         """Pins that the page needs besides the chunk. They are loaded with the first candidates."""
@@ -142,9 +143,22 @@ class Candidates:
 
     @property
     def sweep(self) -> bool:
-        """Whether the viewer's pools hold many pins that can't be seen."""
-        own = (c.pin_id for source in OWN_SOURCES for c in self._rows.found[source])
-        return len(self._dead.intersection(own)) >= SWEPT
+        """Whether the viewer's pools hold many pins that can't be seen, or were shown, or no longer
+        belong to what brought them."""
+        own = (c for row in self._rows.own for c in row.candidates)
+        gone = self._dead | self._shown
+        return sum(c.pin_id in gone or c in self._left for c in own) >= SWEPT
+
+    def cells(self, chosen: Collection[Candidate]) -> dict[int, tuple[bytes, ...]]:
+        """The columns of the chosen pins and their repins in the viewer's own pools, by source, as
+        far as they were read."""
+        pins = {id for c in chosen for id in (c.pin_id, self._root(c))}
+        found: dict[int, tuple[bytes, ...]] = {}
+        for row in self._rows.own:
+            of_chosen = (c for c in row.candidates if c.pin_id in pins or self._root(c) in pins)
+            if columns := tuple(pools.column(c) for c in of_chosen):
+                found[row.source] = columns
+        return found
 
     def roots(self, chosen: Iterable[Candidate]) -> dict[int, int]:
         """Repin → the first pin of its chain, for the repins among the chosen pins."""
@@ -200,15 +214,19 @@ class Candidates:
             self._dated = False
         ended = [row for pair in pairs for row in self._rows.take(*pair)]
         store = sides.standby if raced.side is Side.STANDBY else sides.primary
-        if ids := [
-            r.interest_id for r in ended if r.interest_id and self._feeds.look(r.interest_id)
-        ]:
-            keep(self._ask_fill(store, ids))
+        may_lack = [row for row in ended if row.interest_id or row.source is Source.FOLLOWED]
+        if rows := [row for row in may_lack if self._feeds.look(row.key)]:
+            keep(self._ask_fill(store, rows))
 
-    async def _ask_fill(self, store: WideColumnStore, interest_ids: Sequence[int]) -> None:
+    async def _ask_fill(self, store: WideColumnStore, rows: Sequence[PoolRow]) -> None:
+        """Request fillings of the pools that may lack pins."""
+        stores, now = self._feeds.stores, self._feeds.clock()
         with suppress(StoreError):  # a later reader tries again
-            for id in interest_ids:
-                await ask_fill(self._feeds.stores, store, id, self._feeds.clock())
+            for row in rows:
+                if row.interest_id:
+                    await ask_fill(stores, store, row.interest_id, now)
+                else:
+                    await ask_refill_pool(stores, store, self._viewer_id, now)
 
     async def _followed_interests(self) -> Collection[int]:
         """The interests to read. If the viewer follows many, the choice changes every hour."""
@@ -315,6 +333,7 @@ class Candidates:
                 self._dead.add(c.pin_id)
             elif c in keys and not (keys[c] in followed and brought_by(pin, c.cause_id)):
                 self._rows.found[c.source].remove(c)
+                self._left.add(c)
             else:
                 self._checked.add(c)
 
@@ -327,8 +346,3 @@ class Candidates:
     async def _load_boards(self, ids: Collection[int]) -> None:
         if self._boards is not None and ids:
             await self._boards(ids)
-
-
-def brought_by(pin: Pin, cause_id: int) -> bool:
-    """Whether the pin still belongs to the followed user, board or interest."""
-    return cause_id in (pin.owner_id, pin.board_id, *pin.interest_ids)

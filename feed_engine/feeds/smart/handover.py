@@ -5,25 +5,29 @@ both sides of the pools, and only then is the visit marked as saved. A job that 
 again produces the same state: every write is stamped with the visit's time, and the pins that are
 removed are the pins that are marked as shown.
 
-A visit that found many dead pins has its job sweep the pools: dead pins would keep the next visits
-from the live pins below them.
+The chunk names its pins' cells in the pools, and the job removes exactly these. A visit that found
+many useless pins has its job sweep the pools, and so does each SWEEP_EVERY-th visit: dead pins, and
+shown pins that a job has put back, would keep the next visits from the pins below them.
 
-Removing pins from the pools costs most, and costs the same for one visit or many. So a job hands
-over all unsaved visits of its user. After an outage, the first job of each user leaves little to
-the user's other jobs.
+A job hands over all unsaved visits of its user. After an outage, the first job of each user leaves
+little to the user's other jobs.
 """
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Sequence
 
 from datasources.protocols import Stores
 from feed_engine.feeds import visits
+from feed_engine.feeds.rows import Source
 from feed_engine.feeds.settings import DEFAULTS, FeedSettings
 from feed_engine.feeds.smart import materialized, pools
+from feed_engine.feeds.visits import Remembered
 from feed_engine.outbox.change import Advance, VisitShown
 from feed_engine.times import DAY
 
 TRIM_EVERY = 8  # visits
+SWEEP_EVERY = 16  # visits
 FORGET_EVERY = 64  # visits; all marks of the user's shown pins are read then
 
 
@@ -46,10 +50,7 @@ async def visit_shown(
         chunk = visit.chunk
         roots = chunk.roots.values()
         await materialized.save(stores.feeds, task.user_id, visit.generation, chunk.pins, at, roots)
-    shown = _Shown(stores, task.user_id)
-    await pools.take(stores.pools, task.user_id, shown.among, max(1, unsaved[-1].created))
-    if any(visit.chunk.sweep for visit in unsaved):
-        await pools.sweep(stores, task.user_id)
+    await _empty_pools(stores, task.user_id, unsaved)
     if any(visit.generation % TRIM_EVERY == 0 for visit in unsaved):
         await materialized.trim(stores.feeds, task.user_id, settings.materialized_cap)
     if any(visit.generation % FORGET_EVERY == 0 for visit in unsaved):
@@ -57,6 +58,25 @@ async def visit_shown(
         await materialized.forget_shown(stores.feeds, task.user_id, before)
     for visit in unsaved:
         await stores.shards.visits.mark_saved(task.user_id, visit.generation)
+
+
+async def _empty_pools(stores: Stores, user_id: int, unsaved: Sequence[Remembered]) -> None:
+    """Remove the chunks' pins from the pools."""
+    at = max(1, *(visit.created for visit in unsaved))
+    columns: dict[Source, list[bytes]] = defaultdict(list)
+    for visit in unsaved:
+        for source, named in (visit.chunk.cells or {}).items():
+            columns[Source(source)] += named
+    if any(_sweeps(visit) for visit in unsaved):
+        await pools.sweep(stores, user_id, _Shown(stores, user_id).among, at)
+    elif columns:
+        await pools.take(stores.pools, user_id, columns, at)
+
+
+def _sweeps(visit: Remembered) -> bool:
+    # Earlier versions named no cells.
+    regular = visit.generation % SWEEP_EVERY == 0
+    return regular or visit.chunk.sweep or (visit.chunk.cells is None and visit.chunk.pins != ())
 
 
 class _Shown:

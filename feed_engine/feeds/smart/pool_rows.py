@@ -38,6 +38,7 @@ class PoolRow:
     after: bytes | None = None
     lowest: float = inf
     ended: bool = False
+    candidates: list[Candidate] = field(default_factory=list)  # all that were read, best first
 
     @property
     def shared(self) -> bool:
@@ -71,6 +72,11 @@ class PoolRows:
             if id not in there
         ]
 
+    @property
+    def own(self) -> list[PoolRow]:
+        """The rows that the viewer shares with nobody."""
+        return [row for row in self.rows if not row.shared]
+
     def first(self, *, fillers: bool) -> list[PoolRow]:
         """The rows of a visit's first read. If a viewer's last visit was full without fillers, the
         fillers' many rows are most likely not needed."""
@@ -93,6 +99,7 @@ class PoolRows:
         row ended there."""
         fresh = [pools.candidate(row.source, cell) for cell in cells]
         self.found[row.source] += fresh
+        row.candidates += fresh
         whole = len(cells) < row.limit
         if cells:
             row.after, row.lowest = cells[-1].column, fresh[-1].score

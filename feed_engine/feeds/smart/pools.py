@@ -1,17 +1,20 @@
 """The pools: the pins not yet shown of each user and source, best first (a published design: "the
 key is (user, score, pin)").
 
-A cell's stamp is the time of the action that put it there. A removal has a later stamp, so that a
-repeated old job does not bring the pin back. If a delete marker is lost in a compaction and a pin
-does return, it is marked as shown: it is not chosen again, and leaves the pool with the next visit.
+A cell's stamp is the time of the action that put it there. A removal has this stamp or a later
+stamp, so that a repeated old job does not bring the pin back. If a delete marker is lost in a
+compaction and a pin does return, it is marked as shown: it is not chosen again, and leaves the pool
+with a later sweep.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 
 import msgspec
 
+from datasources.errors import StoreCorrupt
 from datasources.ids import Kind, kind_of
 from datasources.protocols import Cell, Sides, Stores, WideColumnStore
+from datasources.records import Pin
 from feed_engine.feeds.content import PinLike, public_pins
 from feed_engine.feeds.dual import write_both
 from feed_engine.feeds.rows import (
@@ -28,7 +31,7 @@ from feed_engine.feeds.rows import (
 from feed_engine.feeds.smart import scores
 from feed_engine.feeds.smart.generator import Candidate
 from feed_engine.feeds.wide import read_row, remove
-from feed_engine.times import LEAPS
+from feed_engine.times import CENTURY, LEAPS
 
 ShownAmong = Callable[[Sequence[int]], Awaitable[set[int]]]
 """Returns the given pins that the user was shown."""
@@ -80,18 +83,27 @@ def candidate(source: Source, cell: Cell) -> Candidate:
     return Candidate(pin_id, score, source, reason, cause_id, board_id, root_id or pin_id)
 
 
+def column(c: Candidate) -> bytes:
+    """The column of a candidate's cell."""
+    return pool_column(PoolColumn(c.score, c.pin_id))
+
+
 async def bring(store: WideColumnStore, row: bytes, cells: Mapping[bytes, bytes], at: int) -> None:
-    """Write a follow's cells to a viewer's pool on one side. Cells that an earlier unfollow removed
-    stay hidden under its stamp, which may be this millisecond's or a faster clock's: hidden cells
-    are written again with later stamps. A pin that returns although it was shown is marked as
-    shown."""
+    """Write cells to a pool on one side, where they may have been removed before. Removed cells
+    stay hidden under the removal's stamp, which may be this millisecond's or a faster clock's:
+    hidden cells are written again with later stamps. A pin that returns although it was shown is
+    marked as shown. Raises StoreCorrupt if a removal is stamped a century ahead of `at`."""
     hidden = dict(cells)
-    for leap in (0, 1, *LEAPS):
+    for leap in (0, 1, *LEAPS, CENTURY):
         if not hidden:
             return
         await store.put(POOLS, {row: hidden}, max(1, at) + leap)
         there = await store.get(POOLS, row, list(hidden))
         hidden = {column: value for column, value in hidden.items() if column not in there}
+    if hidden:
+        raise StoreCorrupt(
+            f"{len(hidden)} cells of pool {row.hex()} are removed until long after {at}"
+        )
 
 
 async def forget_cause(store: WideColumnStore, viewer_id: int, cause_id: int) -> None:
@@ -104,38 +116,69 @@ async def forget_cause(store: WideColumnStore, viewer_id: int, cause_id: int) ->
     await remove(store, POOLS, row, gone)
 
 
-async def sweep(stores: Stores, user_id: int) -> None:
-    """Remove the pins that nobody may see any more (deleted, or on a secret or deleted board) from
-    the user's pools, on both sides, at the cells' own stamps: a pin that becomes public again is
+async def take(
+    sides: Sides, user_id: int, columns: Mapping[Source, Sequence[bytes]], at: int
+) -> None:
+    """Remove pins that were shown at `at` from the user's pools, on both sides: exactly the cells
+    at these columns."""
+
+    async def some(store: WideColumnStore) -> None:
+        for source, named in columns.items():
+            row = pool_row(user_id, source)
+            await _remove_shown(store, row, (await store.get(POOLS, row, named)).values(), at)
+
+    await write_both(sides, some)
+
+
+async def sweep(stores: Stores, user_id: int, shown: ShownAmong, at: int) -> None:
+    """Remove from the user's pools, on both sides: shown pins and their repins, pins that no longer
+    belong to what brought them, and pins that nobody may see any more (deleted, or on a secret or
+    deleted board). The last two are removed at the cells' own stamps: a pin that comes back is
     written with a later stamp."""
 
     async def clean(store: WideColumnStore) -> None:
         for source in OWN_SOURCES:
             row = pool_row(user_id, source)
-            cells = await read_row(store, POOLS, row)
-            # Looked up after each side's read: a pin that comes back has other cells there by then.
-            public = await public_pins(stores, (parse_pool(cell.column).pin_id for cell in cells))
-            dead = (cell for cell in cells if parse_pool(cell.column).pin_id not in public)
-            await remove(store, POOLS, row, dead)
-
-    await write_both(stores.pools, clean)
-
-
-async def take(sides: Sides, user_id: int, shown: ShownAmong, at: int) -> None:
-    """Remove shown pins and their repins from the user's pools, on both sides: the pins of the
-    newest chunk, and pins of earlier chunks that a job has put back since. The stamp is `at`, or a
-    cell's stamp if that is later."""
-
-    async def empty(store: WideColumnStore) -> None:
-        for source in OWN_SOURCES:
-            row = pool_row(user_id, source)
-            cells = await read_row(store, POOLS, row)
+            cells = await remove_dead(stores, store, row)
             pins = [(parse_pool(c.column).pin_id, parse_why(c.value).root_id) for c in cells]
             gone_pins = await shown(list({id for pair in pins for id in pair if id}))
             pairs = zip(cells, pins, strict=True)
             gone = [cell for cell, pair in pairs if not gone_pins.isdisjoint(pair)]
-            if gone:
-                stamp = max(at, *(cell.stamp for cell in gone))
-                await store.delete(POOLS, {row: [cell.column for cell in gone]}, stamp)
+            await _remove_shown(store, row, gone, at)
 
-    await write_both(sides, empty)
+    await write_both(stores.pools, clean)
+
+
+async def remove_dead(stores: Stores, store: WideColumnStore, row: bytes) -> list[Cell]:
+    """Remove the pins that nobody may see any more, or that left what brought them, from a user's
+    row on one side. Returns the cells that stay."""
+    cells = await read_row(store, POOLS, row)
+    # Looked up after each side's read: a pin that comes back has other cells there by then.
+    public = await public_pins(stores, (parse_pool(cell.column).pin_id for cell in cells))
+    related = row.endswith(bytes((Source.RELATED,)))
+
+    def is_dead(cell: Cell) -> bool:
+        pin = public.get(parse_pool(cell.column).pin_id)
+        return pin is None or not (related or brought_by(pin, parse_why(cell.value).cause_id))
+
+    dead = {cell.column for cell in cells if is_dead(cell)}
+    await remove(store, POOLS, row, (cell for cell in cells if cell.column in dead))
+    return [cell for cell in cells if cell.column not in dead]
+
+
+def brought_by(pin: Pin, cause_id: int) -> bool:
+    """Whether the pin still belongs to the followed user, board or interest."""
+    return cause_id in (pin.owner_id, pin.board_id, *pin.interest_ids)
+
+
+async def _remove_shown(
+    store: WideColumnStore, row: bytes, cells: Collection[Cell], at: int
+) -> None:
+    """Remove shown pins from a row on one side, most of them in one call. Cells with stamps after
+    `at` are removed at their own: no later write to the other columns is hidden by a clock that was
+    ahead."""
+    usual = [cell for cell in cells if cell.stamp <= at]
+    if usual:
+        stamp = max(cell.stamp for cell in usual)
+        await store.delete(POOLS, {row: [cell.column for cell in usual]}, stamp)
+    await remove(store, POOLS, row, (cell for cell in cells if cell.stamp > at))

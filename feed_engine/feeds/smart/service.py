@@ -23,9 +23,10 @@ from feed_engine.feeds.cursors import CursorKind
 from feed_engine.feeds.own_writes import check_token
 from feed_engine.feeds.rows import Place, Reason
 from feed_engine.feeds.settings import Feeds
-from feed_engine.feeds.smart.candidates import Candidates, LoadBoards, brought_by
+from feed_engine.feeds.smart.candidates import Candidates, LoadBoards
 from feed_engine.feeds.smart.materialized import ShownPin
 from feed_engine.feeds.smart.pages import Saved, fill, visit_pins
+from feed_engine.feeds.smart.pools import brought_by
 from feed_engine.feeds.smart.popular_page import popular_page
 from feed_engine.feeds.smart.results import Cause, Health, HomeItem, HomePage
 from feed_engine.feeds.visible import Visible
@@ -165,6 +166,7 @@ async def _begin(
             roots=candidates.roots(chosen),
             causes=candidates.causes(chosen),
             sweep=candidates.sweep,
+            cells=candidates.cells(chosen),
         )
 
     return await visits.begin(feeds.stores, asked.viewer_id, name, known, feeds.clock(), choose)
@@ -195,7 +197,7 @@ async def _page(asked: _Asked, told: _Told, saved: Saved, after: Place | None) -
 
     served = (saved.side,) if this is None else (saved.side, told.pools)
     stale = told.lost or any(side is not Side.PRIMARY for side in served)
-    stale |= this is not None and this.chunk.lacks
+    stale |= this is not None and (this.chunk.lacks or this.chunk.owed > 0)
     no_chunk = this is not None and told.pools is None
     since = None if this is None else this.chunk.since
     return HomePage(

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from functools import partial
 
 from datasources.mappings import Edge, ListKey, Mapping, PageRequest, Position
+from datasources.protocols import Stores
+from datasources.together import together
 from feed_engine.feeds.bulk import build_feeds
 from feed_engine.feeds.settings import DEFAULTS
 from feed_engine.feeds.smart.interests import fill
@@ -52,9 +54,14 @@ async def build(load: Load) -> None:
     await build_feeds(load.stores, _affected(load), more, attempt=patiently)
     for rows in batches(load.spool.rows(_INTERESTS), _INTERESTS_AT_ONCE):
         ids = [id for (id,) in rows]
-        await patiently(partial(fill, load.stores, ids, DEFAULTS.interest_cap))
+        await patiently(partial(_fill, load.stores, ids))
     await patiently(partial(build_popular, load.stores))
     load.report.feeds = total
+
+
+async def _fill(stores: Stores, interest_ids: list[int]) -> None:
+    calls = (fill(stores, id, DEFAULTS.interest_cap) for id in interest_ids)
+    await together(calls)
 
 
 async def _add_followers(load: Load, lists: list[ListKey]) -> None:

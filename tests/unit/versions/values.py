@@ -17,6 +17,7 @@ from feed_engine.outbox.change import (
     PinArrived,
     PinLiked,
     PinPublished,
+    PoolShort,
     Respace,
     Task,
     Unfollowed,
@@ -39,6 +40,7 @@ TASKS: list[Task] = [
     FanOutBatch(PIN, BOARD, 8, f"{10**37}:{USER}", ""),
     FeedShort(USER, 1_700_000_000_003),
     InterestShort(compose(1, Kind.INTEREST, 2), 1_700_000_000_004),
+    PoolShort(USER, 1_700_000_000_005),
 ]
 
 

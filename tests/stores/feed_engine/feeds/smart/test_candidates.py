@@ -47,6 +47,7 @@ async def test_what_a_late_generator_missed_makes_the_next_chunk_larger(feeding:
     feeding.settings = FeedSettings(chunk=5, generator_seconds=0)
     late = await feeding.home(viewer, first=20)
     assert pins_of(late) == pins[9:11]
+    assert late.health.may_be_stale
     await feeding.drain()
     feeding.settings = FeedSettings(chunk=5, generator_seconds=60)
     served = await feeding.home(viewer, first=20)

@@ -10,12 +10,24 @@ from datasources.errors import StoreError
 from datasources.protocols import Cell, Sides, Stores, Table, WideColumnStore
 from datasources.records import User
 from feed_engine.feeds.counts import COUNTS
-from feed_engine.feeds.rows import MATERIALIZED, POOLS, SHOWN, Source, id_row, pool_row
+from feed_engine.feeds.rows import (
+    MATERIALIZED,
+    POOLS,
+    SHOWN,
+    Source,
+    id_row,
+    parse_pool,
+    pool_column,
+    pool_row,
+    why,
+)
 from feed_engine.feeds.settings import FeedSettings
 from feed_engine.feeds.smart import handover
 from feed_engine.feeds.smart.handover import TRIM_EVERY, visit_shown
 from feed_engine.feeds.wide import read_row
 from feed_engine.outbox.change import VisitShown
+from feed_engine.times import DAY
+from tests.counting import Counts
 from tests.faulty import Unwell, with_part
 from tests.feeding import Feeding, pins_of
 
@@ -192,7 +204,47 @@ class Asked:
         return await self._store.get(table, row, columns)
 
 
-async def test_a_pin_that_both_sides_have_is_looked_up_once(feeding: Feeding) -> None:
+async def test_the_job_of_a_visit_reads_few_cells_of_the_pools(feeding: Feeding) -> None:
+    viewer = await reader(feeding, 60)
+    feeding.now += DAY
+    await feeding.home(viewer)
+    (task,) = await feeding.tasks()
+    counts = Counts()
+    await feeding.run(task, stores=counts.of(feeding.stores))
+    assert {name: n for name, n in counts.calls.items() if name.startswith("pools")} == {
+        "pools.get": 2,
+        "pools.delete": 2,
+    }
+    for side in feeding.stores.pools:
+        assert len(await read_row(side, POOLS, pool_row(viewer.id, Source.FOLLOWED))) == 2 * 55
+
+
+async def test_shown_pins_that_came_back_leave_with_a_sweep(
+    feeding: Feeding, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A pin that moved away from a followed board leaves, too."""
+    monkeypatch.setattr(handover, "SWEEP_EVERY", 2)
+    viewer = await reader(feeding, 12)
+    row = pool_row(viewer.id, Source.FOLLOWED)
+    before = await read_row(feeding.stores.pools.primary, POOLS, row)
+    await feeding.home(viewer)
+    await feeding.drain()
+    for side in feeding.stores.pools:
+        await side.put(POOLS, {row: {c.column: c.value for c in before}}, feeding.now + DAY)
+    board, [place] = await feeding.board(await feeding.user()), [before[-1]]
+    other = {pool_column(parse_pool(place.column)._replace(score=1.0)): why(board.id)}
+    for side in feeding.stores.pools:
+        await side.put(POOLS, {row: other}, 1)
+    await feeding.home(viewer)
+    await feeding.drain()
+    for side in feeding.stores.pools:
+        assert len(await read_row(side, POOLS, row)) == 2 * 2
+
+
+async def test_a_pin_that_both_sides_have_is_looked_up_once(
+    feeding: Feeding, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(handover, "SWEEP_EVERY", 1)
     viewer = await reader(feeding, 8)
     chunk = pins_of(await feeding.home(viewer))
     (task,) = await feeding.tasks()

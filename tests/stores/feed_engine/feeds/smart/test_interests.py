@@ -26,13 +26,14 @@ from feed_engine.feeds.rows import (
 )
 from feed_engine.feeds.settings import FeedSettings
 from feed_engine.feeds.smart import pools, scores
+from feed_engine.feeds.smart.cuts import FILLED
 from feed_engine.feeds.smart.handover import visit_shown
-from feed_engine.feeds.smart.interests import FILLED, LOWEST_STAMP, fill, tidy
+from feed_engine.feeds.smart.interests import fill, tidy
 from feed_engine.feeds.wide import read_row
 from feed_engine.outbox.change import FanOutBatch, InterestShort, PinPublished, VisitShown
 from feed_engine.outbox.completion import settle
 from tests.counting import Counts
-from tests.faulty import Unwell
+from tests.faulty import Unwell, marking
 from tests.feeding import START, Feeding, pins_of
 
 pytestmark = pytest.mark.anyio
@@ -165,7 +166,7 @@ async def test_a_row_that_nothing_filled_is_filled_for_the_reader_who_comes_to_i
     row = interest_row(interest.id)
     for side in feeding.stores.pools:
         cells = await read_row(side, POOLS, row)
-        await side.delete(POOLS, {row: [cell.column for cell in cells[1:]]}, LOWEST_STAMP)
+        await side.delete(POOLS, {row: [cell.column for cell in cells[1:]]}, 1)
         await side.trim(POOLS, row, 1)
         await side.trim(POOLS_APPLIED, id_row(interest.id), 0)
     feeding.stores = feeding.stores._replace()
@@ -181,6 +182,44 @@ async def test_a_row_that_nothing_filled_is_filled_for_the_reader_who_comes_to_i
     feeding.now += 3_600_000
     assert await in_row(feeding, interest) == ids(pins)
     await feeding.home(viewer, visit="another")
+    await settle()
+    assert not [t for t in await feeding.tasks() if isinstance(t, InterestShort)]
+
+
+@pytest.mark.parametrize("trims_by", ["removing", "marking"])
+async def test_a_row_that_was_cut_gets_back_what_it_lacks(feeding: Feeding, trims_by: str) -> None:
+    """The row kept ten of 60 pins, and these were deleted."""
+    if trims_by == "marking":
+        feeding.stores = feeding.stores._replace(pools=marking(feeding.stores.pools))
+    interest, _, pins = await themed(feeding, 60)
+    for side in feeding.stores.pools:
+        await tidy(side, feeding.stores, interest.id, 10)
+    for pin in pins[:10]:
+        await writes.delete_pin(feeding.stores, pin.owner_id, pin.id)
+    viewer = await feeding.user()
+    await feeding.follow(viewer, interest.id)
+    await feeding.drain()
+    feeding.settings = FeedSettings(chunk=60, generator_seconds=60)
+    page = await feeding.home(viewer, first=60)
+    assert pins_of(page) == ids(pins[10:])
+    assert {item.reason for item in page.items} == {Reason.FOLLOWED_INTEREST}
+
+
+async def test_a_reader_of_a_row_that_was_cut_gets_what_it_lacks(feeding: Feeding) -> None:
+    """The row kept three of eight pins, and these were deleted."""
+    feeding.stores = feeding.stores._replace(pools=marking(feeding.stores.pools))
+    interest, [viewer], pins = await themed(feeding, 8)
+    for side in feeding.stores.pools:
+        await tidy(side, feeding.stores, interest.id, 3)
+    for pin in pins[:3]:
+        await writes.delete_pin(feeding.stores, pin.owner_id, pin.id)
+    assert {item.reason for item in (await feeding.home(viewer)).items} == {Reason.POPULAR}
+    assert await in_row(feeding, interest) == ids(pins[:3])
+    await settle()
+    await feeding.drain()
+    assert await in_row(feeding, interest) == ids(pins[3:])
+    feeding.now += 3_600_000
+    await feeding.home(await feeding.user())
     await settle()
     assert not [t for t in await feeding.tasks() if isinstance(t, InterestShort)]
 
@@ -254,7 +293,7 @@ async def test_dead_pins_keep_no_place_from_living_ones(feeding: Feeding) -> Non
     await writes.update_board(feeding.stores, board.owner_id, board.id, flip)
     await feeding.drain()
     assert (await in_row(feeding, interest))[0] == hidden.id
-    await fill(feeding.stores, [interest.id], 3)
+    await fill(feeding.stores, interest.id, 3)
     assert (await in_row(feeding, interest))[:4] == ids([hidden, *pins[2:5]])
 
 
