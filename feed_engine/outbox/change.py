@@ -80,6 +80,12 @@ class PinLiked(Task, frozen=True):
     at: int
 
 
+class PinHidden(Task, frozen=True):
+    """A pin was deleted, or moved to a secret board: walks don't use it any more."""
+
+    pin_id: int
+
+
 class BoardSecrecy(Task, frozen=True):
     """A board became secret or public: its pins leave or enter the public lists."""
 
@@ -138,6 +144,7 @@ AnyTask = (
     | FeedShort
     | InterestShort
     | PinLiked
+    | PinHidden
     | BoardSecrecy
     | BoardDeleted
     | Respace
