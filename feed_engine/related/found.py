@@ -1,6 +1,6 @@
 """Public pins of the roots that walks found."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
@@ -13,6 +13,9 @@ from feed_engine.related.walks import Walks
 if TYPE_CHECKING:
     from feed_engine.related.graph import Graph
     from feed_engine.related.walk import Plan, Query
+
+Public = Callable[[Sequence[int]], Awaitable[Mapping[int, Pin]]]
+"""Returns the pins of these ids that everybody may see."""
 
 LOOKED_AT = 3  # roots that are looked at for each pin that is wanted
 
@@ -64,35 +67,39 @@ async def related_pins(
     seed: int,
     plan: "Plan",
     but: Iterable[int] = (),
-    viewer_id: int | None = None,
-    patient: bool = False,
+    viewer_id: int,
 ) -> list[Related] | None:
     """Up to `wanted` pins that everybody may see, best first, few of one board. The viewer's own
     pins are left out. None without a graph."""
     act = roots_of(queries, wanted, seed=seed, but=but, plan=plan)
-    roots = await walks.run(act, patient=patient)
+    roots = await walks.run(act, patient=True)
     if roots is None:
         return None
-    chosen = await _public(stores, roots, viewer_id)
-    best = max((root.score for root in roots), default=1.0)
-    found = [
-        Related(chosen[place], root.score / best, root.cause)
-        for place, root in enumerate(roots)
-        if place in chosen
-    ]
-    return list(spread(found, lambda it: it.pin.board_id))[:wanted]
+
+    async def public(ids: Sequence[int]) -> Mapping[int, Pin]:
+        found = await public_pins(stores, ids)
+        return {id: pin for id, pin in found.items() if pin.owner_id != viewer_id}
+
+    return (await shown([roots], wanted, public))[0]
 
 
-async def _public(stores: Stores, roots: Sequence[Root], viewer_id: int | None) -> dict[int, Pin]:
-    """For each root by its place, the first of its pins that everybody may see."""
+async def shown(
+    found: Sequence[Sequence[Root]], wanted: int, public: Public
+) -> list[list[Related]]:
+    """For each list of roots, up to `wanted` pins that `public` returns, few of one board. Of a
+    root's pins, the first is shown. `public` is called twice at most."""
     chosen: dict[int, Pin] = {}
-    left = {place: list(root.pin_ids) for place, root in enumerate(roots)}
-    while left := {place: ids for place, ids in left.items() if ids}:
-        asked = {place: ids.pop(0) for place, ids in left.items()}
-        public = await public_pins(stores, asked.values())
-        for place, pin_id in asked.items():
-            pin = public.get(pin_id)
-            if pin is not None and pin.owner_id != viewer_id:
-                chosen[place] = pin
-                del left[place]
-    return chosen
+    every = {id(root): root for roots in found for root in roots}
+    for asked in (slice(0, 1), slice(1, None)):
+        left = [(at, root.pin_ids[asked]) for at, root in every.items() if at not in chosen]
+        pins = await public(list({pin_id for _, ids in left for pin_id in ids})) if left else {}
+        for at, ids in left:
+            if pin := next((pins[pin_id] for pin_id in ids if pin_id in pins), None):
+                chosen[at] = pin
+    return [_best([r for r in roots if id(r) in chosen], chosen, wanted) for roots in found]
+
+
+def _best(roots: Sequence[Root], chosen: Mapping[int, Pin], wanted: int) -> list[Related]:
+    best = max((root.score for root in roots), default=1.0)
+    related = [Related(chosen[id(root)], root.score / best, root.cause) for root in roots]
+    return list(spread(related, lambda it: it.pin.board_id))[:wanted]

@@ -106,7 +106,6 @@ async def seek(
         plan=PLAN,
         but=taste.board_ids,
         viewer_id=user_id,
-        patient=True,
     )
     pins = [liked.pin for liked in taste.pins]
     cells = cells_of(found or (), [pin.id for pin in pins], at)
