@@ -192,6 +192,7 @@ def _contexts(
             spacing=settings.spacing,
             cursors=cursors,
             feed_tokens=feed_tokens,
+            walks=runtime.walks,
         )
 
     return new_context

@@ -112,6 +112,7 @@ class Settings(BaseSettings):
     answers_days: int = Field(default=7, ge=1)
     visits_days: int = Field(default=30, ge=1)
     shown_days: int = Field(default=90, ge=1)
+    related_hours: int = Field(default=24, ge=0, le=48)
 
     respace_threshold: int = Field(default=8, ge=1)
     respace_room: int = Field(default=40, le=52)

@@ -13,6 +13,8 @@ from strawberry.schema_directive import Location
 from resolvers.paging import MAX_PAGE
 
 FIELD = [Location.FIELD_DEFINITION]
+A_WALK = 1500
+"""Entries that are read in the time of a walk, some milliseconds."""
 
 
 @strawberry.schema_directive(
@@ -76,6 +78,15 @@ def page(calls: int, entries: int, *, each: int = 0) -> list[Any]:
         require_one_slicing_argument=False,
     )
     return [Cost(weight=str(each)), sized, Reads(calls=calls, entries=entries)]
+
+
+def walked(calls: int, entries: int) -> list[Any]:
+    """The cost of a plain list of `first` objects that walks find: A_WALK for each parent, and
+    `entries` for each object of the list."""
+    sized = ListSize(
+        assumed_size=MAX_PAGE, slicing_arguments=["first"], require_one_slicing_argument=False
+    )
+    return [Cost(weight=str(A_WALK)), sized, Reads(calls=calls, entries=entries)]
 
 
 def listed(calls: int, entries: int, most: int, argument: str | None = None) -> list[Any]:

@@ -69,18 +69,19 @@ class FollowingFeedHealth:
 
 @strawberry.type(
     description="A user, board or interest that the viewer follows and that brought a picture into "
-    "the home feed."
+    "the home feed; or the pin that the viewer liked or saved and that the picture is related to."
 )
 class FeedCause:
     reason: FeedReason = named(FeedReason, "reason", "The kind of the cause.")
     followed: Node | None = field(
         feeds.followed,
-        "The followed user, board or interest; null when its server is down.",
+        "The followed user, board or interest, or the liked or saved pin; null when its server is "
+        "down.",
         cost=reads(9, each=1),
     )
     pin: Pin = plain(
-        "The pin of the followed user, board or interest: the edge's own pin, or another pin of "
-        "the same picture, which has no edge of its own."
+        "The pin that the cause brought: the edge's own pin, or another pin of the same picture, "
+        "which has no edge of its own."
     )
 
 
@@ -93,8 +94,9 @@ class HomeFeedEdge:
     reason: FeedReason = named(FeedReason, "reason", "The reason why the pin is in the feed.")
     causes: list[FeedCause] = plain(
         "All that the viewer follows and that brought the picture: a picture and its repins have "
-        "one edge. The causes of the pin itself come first. Empty for a pin that came for another "
-        "reason, and for a pin that an earlier visit showed.",
+        "one edge. The causes of the pin itself come first. For a related pin, the first cause is "
+        "the pin that the viewer liked or saved. Empty for a popular pin, and for a pin that an "
+        "earlier visit showed.",
         cost=listed(12, 4, feeds.MOST_CAUSES),
     )
 

@@ -5,8 +5,8 @@ from datetime import datetime
 import strawberry
 
 from datasources import records
-from resolvers import boards, interests, pins, users
-from schema.costs import listed, page, reads
+from resolvers import boards, interests, pins, related, users
+from schema.costs import listed, page, reads, walked
 from schema.fields import field, plain
 from schema.nodes import Connection, Node, RecordType, created_at
 
@@ -72,6 +72,12 @@ class User(RecordType, Node):
     following_interests: Connection["Interest"] | None = field(
         users.following_interests, "The interests that this user follows.", cost=page(6, 2)
     )
+    suggested_users: list["User"] | None = field(
+        related.suggested_users,
+        "Users whose public boards have what this user saves, and whom this user does not follow; "
+        "best first. Empty while there is no graph of related pins.",
+        cost=walked(40, 8),
+    )
 
 
 @strawberry.type(description="A collection of pins. Only its owner can see a secret board.")
@@ -106,6 +112,12 @@ class Board(RecordType, Node):
         boards.viewer_follows,
         "Whether the viewer follows the board; null without a viewer.",
         cost=reads(1, each=1),
+    )
+    suggested_pins: list["Pin"] | None = field(
+        related.suggested_pins,
+        "Public pins that are related to the newest pins of the board, and not on it; best first. "
+        "Empty while there is no graph of related pins.",
+        cost=walked(60, 15),
     )
     viewer_can_edit: bool = field(boards.viewer_can_edit, "Whether the viewer owns the board.")
 
@@ -145,6 +157,12 @@ class Pin(RecordType, Node):
         pins.viewer_has_liked,
         "Whether the viewer likes the pin; null without a viewer.",
         cost=reads(1, each=1),
+    )
+    related: list["Pin"] | None = field(
+        related.related,
+        "Public pins of other pictures that are saved to the same boards as this picture, most "
+        "related first, few of one board. Empty while there is no graph of related pins.",
+        cost=walked(40, 15),
     )
     comment_count: int = field(
         pins.comment_count, "The number of comments on the pin.", cost=reads(3, each=1)

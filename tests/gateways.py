@@ -45,7 +45,8 @@ class Gateway:
         """The response to an operation of the user with that name, or of an anonymous client."""
         viewer_id = self.people[viewer] if viewer else None
         context = Context(
-            self.runtime.stores, self.runtime.feeds, viewer_id, "http://pinway.test", str
+            *(self.runtime.stores, self.runtime.feeds, viewer_id, "http://pinway.test", str),
+            walks=self.runtime.walks,
         )
         result = await self.executor.run(query, variables, None, context)
         response: dict[str, Any] = orjson.loads(result.body())
@@ -97,7 +98,7 @@ class Gateway:
         """Do all remaining work of the outbox now."""
         while rows := await self.stores.shards.outbox.pending(epoch_ms() + 60_000, 100):
             for row in rows:
-                await run_job(self.stores, Job(row.shard, row.id))
+                await run_job(self.stores, Job(row.shard, row.id), walks=self.runtime.walks)
 
 
 @asynccontextmanager

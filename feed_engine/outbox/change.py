@@ -88,6 +88,12 @@ class PinLiked(Task, frozen=True):
     at: int
 
 
+class PinHidden(Task, frozen=True):
+    """A pin was deleted, or moved to a secret board: walks don't use it any more."""
+
+    pin_id: int
+
+
 class BoardSecrecy(Task, frozen=True):
     """A board became secret or public: its pins leave or enter the public lists."""
 
@@ -147,6 +153,7 @@ AnyTask = (
     | InterestShort
     | PoolShort
     | PinLiked
+    | PinHidden
     | BoardSecrecy
     | BoardDeleted
     | Respace

@@ -21,6 +21,7 @@ from feed_engine.outbox.completion import change_of, fulfill
 from feed_engine.outbox.newest_first import Progress, doing, is_late, newest_to_do
 from feed_engine.outbox.row_split import split
 from feed_engine.outbox.tasks import handlers, name_of
+from feed_engine.related.walks import Walks
 
 log = logging.getLogger(__name__)
 
@@ -31,7 +32,12 @@ looks at it (`pinway jobs`)."""
 
 
 async def run_job(
-    stores: Stores, job: Job, *, spacing: Spacing = SPACING, settings: FeedSettings = DEFAULTS
+    stores: Stores,
+    job: Job,
+    *,
+    spacing: Spacing = SPACING,
+    settings: FeedSettings = DEFAULTS,
+    walks: Walks | None = None,
 ) -> None:
     """Complete a row and remove it. Raises StoreError when that can't be done now: the row stays,
     and the job is run again.
@@ -42,7 +48,7 @@ async def run_job(
     row = await stores.shards.outbox.load(job.shard, job.outbox_id)
     if row is None or row.attempts >= SET_ASIDE_AFTER:
         return
-    does, late = handlers(spacing, settings), False
+    does, late = handlers(spacing, settings, walks), False
     for _ in range(newest_first.IN_PLACE):
         async with newest_to_do(stores, row) as newer:
             if newer is None:

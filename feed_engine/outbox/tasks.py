@@ -3,9 +3,11 @@
 The name is the task's type or, if a row is one task as a whole, the row's kind.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import Any
 
+from datasources.protocols import Stores
 from feed_engine.feeds.fanout import pin_arrived, pin_published, pin_to_batch
 from feed_engine.feeds.follow_jobs import followed, unfollowed
 from feed_engine.feeds.refill import feed_short
@@ -13,19 +15,37 @@ from feed_engine.feeds.settings import DEFAULTS, FeedSettings
 from feed_engine.feeds.smart.handover import visit_shown
 from feed_engine.feeds.smart.interests import interest_short
 from feed_engine.feeds.smart.pool_refill import pool_short
-from feed_engine.feeds.smart.related_pins import pin_liked
 from feed_engine.ordering import arrange
 from feed_engine.ordering.arrange import rearranged
 from feed_engine.ordering.respace_job import respace
 from feed_engine.ordering.spacing import SPACING, Spacing
-from feed_engine.outbox.change import Handler, Task
+from feed_engine.outbox.change import Advance, Handler, PinHidden, Task
+from feed_engine.related.changes import noting
+from feed_engine.related.pool import pin_liked
+from feed_engine.related.walks import Walks
 from feed_engine.transactions import hold
 from feed_engine.transactions.hold import held
 from feed_engine.writes.board_tasks import board_deleted, board_secrecy
 
+
+def _pin(task: Any) -> Sequence[int]:
+    return [task.pin_id]
+
+
+def _board(task: Any) -> Sequence[int]:
+    return [task.board_id]
+
+
+async def _pin_hidden(
+    stores: Stores, task: PinHidden, cursor: bytes | None, advance: Advance
+) -> None:
+    """The feeds find out by themselves."""
+
+
 HANDLERS: dict[str, Handler] = {
-    "PinPublished": pin_published,
-    "PinArrived": pin_arrived,
+    "PinPublished": noting(pin_published, _pin),
+    "PinArrived": noting(pin_arrived, _pin),
+    "PinHidden": noting(_pin_hidden, _pin),
     "FanOutBatch": pin_to_batch,
     "Followed": followed,
     "Unfollowed": unfollowed,
@@ -34,8 +54,8 @@ HANDLERS: dict[str, Handler] = {
     "PoolShort": pool_short,
     "PinLiked": pin_liked,
     "VisitShown": visit_shown,
-    "BoardSecrecy": board_secrecy,
-    "BoardDeleted": board_deleted,
+    "BoardSecrecy": noting(board_secrecy, _board),
+    "BoardDeleted": noting(board_deleted, _board),
     "Respace": respace,
     arrange.KIND: rearranged,
     hold.KIND: held,
@@ -47,11 +67,15 @@ def name_of(task: Task) -> str:
     return type(task).__name__
 
 
-def handlers(spacing: Spacing, settings: FeedSettings) -> Mapping[str, Handler]:
-    """The table. Its functions use the given spacing of boards and limits of feeds."""
-    if spacing is SPACING and settings is DEFAULTS:
+def handlers(
+    spacing: Spacing, settings: FeedSettings, walks: Walks | None = None
+) -> Mapping[str, Handler]:
+    """The table. Its functions use the given spacing of boards, limits of feeds and graph of
+    related pins."""
+    if spacing is SPACING and settings is DEFAULTS and walks is None:
         return HANDLERS
     spaced = {
+        "PinLiked": partial(pin_liked, settings=settings, walks=walks),
         "Respace": partial(respace, spacing=spacing),
         arrange.KIND: partial(rearranged, spacing=spacing),
         "VisitShown": partial(visit_shown, settings=settings),

@@ -19,7 +19,7 @@ from datasources.records import Board, Pin
 from feed_engine.ordering import placement, reorder
 from feed_engine.ordering.respace import with_room
 from feed_engine.ordering.spacing import SPACING, Spacing
-from feed_engine.outbox.change import AnyTask, PinArrived
+from feed_engine.outbox.change import AnyTask, PinArrived, PinHidden
 from feed_engine.transactions import access
 from feed_engine.transactions.commit import (
     Mutation,
@@ -99,6 +99,8 @@ async def move_pin(
             await put_public(rows, after, target, placed.edge)
             if is_public(after, target):
                 tasks.append(published(after, at=now))
+            elif not source.secret:
+                tasks.append(PinHidden(pin_id=pin_id))
         elif is_public(after, target):
             tasks.append(PinArrived(pin_id=pin_id, board_id=board_id, at=now))
         left = (await tx.head(ListKey(ON_BOARD, source_id))).version

@@ -16,7 +16,7 @@ from datasources.mappings import Edge, EdgeKey, ListKey, Mapping
 from datasources.protocols import ShardTx, Stores
 from datasources.records import Board, Pin
 from feed_engine.ordering import order
-from feed_engine.outbox.change import AnyTask, PinLiked
+from feed_engine.outbox.change import AnyTask, PinHidden, PinLiked
 from feed_engine.transactions import access
 from feed_engine.transactions.commit import (
     Mutation,
@@ -150,7 +150,8 @@ async def delete_pin(stores: Stores, viewer_id: int, pin_id: int, *, key: str | 
         board, pin, raw = await lock_own(tx, viewer_id, board_id, pin_id)
         rows = Rows(tx)
         after = await deactivate(tx, rows, board, pin, raw)
-        return Outcome(after, Saved(id=pin_id), rows.change(objects=[pin_id]))
+        tasks: list[AnyTask] = [] if board.secret else [PinHidden(pin_id=pin_id)]
+        return Outcome(after, Saved(id=pin_id), rows.change(objects=[pin_id], tasks=tasks))
 
     async def again(saved: Saved) -> Pin:
         return await access.recall(stores, Pin, saved.id)

@@ -68,6 +68,7 @@ COMMANDS = {
         ("export", "gateway.cli.data", "export_command", "Write everything as JSON Lines."),
         ("schema", "gateway.cli.tools", "schema", "Print or compare the GraphQL schema."),
         ("feed", "gateway.cli.feed", "feed", "Show and route reads of the feed stores."),
+        ("related", "gateway.cli.related", "related", "Build and show the related pins' graph."),
         ("jobs", "gateway.cli.jobs", "jobs", "List, retry and drop background jobs."),
         ("doctor", "gateway.cli.doctor", "doctor_command", "Check everything, say what to do."),
         ("config", "gateway.cli.config", "config", "Show the settings in force."),
@@ -122,7 +123,7 @@ def main() -> None:
     """Pinway: a GraphQL gateway over sharded objects, cached mappings and raced feeds.
 
     Exit status: 0 done; 1 an error, with one line; 2 a wrong command line; 3 faults were found
-    (`doctor`, `schema check`, `shards check`, `shards verify`, `stack status`); 130 interrupted by
-    Ctrl-C, and 143 by SIGTERM. A server (`run`, `serve`, `worker`, `shards watch`) that Ctrl-C or
-    SIGTERM stops ends with 0.
+    (`doctor`, `related status`, `schema check`, `shards check`, `shards verify`, `stack status`);
+    130 interrupted by Ctrl-C, and 143 by SIGTERM. A server (`run`, `serve`, `worker`, `shards
+    watch`) that Ctrl-C or SIGTERM stops ends with 0.
     """

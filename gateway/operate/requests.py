@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from datasources.errors import BadInput, NotFound, StoreCorrupt, StoreError
+from datasources.errors import BadInput, ConfigError, NotFound, StoreCorrupt, StoreError
 from datasources.protocols import PRIORITIES, OutboxEntry, Stores
 from feed_engine.outbox.completion import change_of
 from feed_engine.outbox.priorities import of_tasks
@@ -17,6 +17,7 @@ from gateway.operate import backup, doctor
 from gateway.operate.control import Answer, ask
 from gateway.operate.imports.report import Progress
 from gateway.settings import EMBEDDED, Settings
+from gateway.site.graph import graph_file
 from gateway.site.runtime import Runtime, running
 
 OnProgress = Callable[[Progress], None]
@@ -55,6 +56,8 @@ async def perform(
         case "doctor":
             found = await doctor.of_stores(settings, runtime.stores)
             return {"findings": [finding._asdict() for finding in found]}
+        case "related build":
+            return await build_graph(settings, runtime, on_progress)
         case "token":
             return await token(settings, stores, request["username"])
     raise BadInput(f"there is no command {request['command']!r}")
@@ -70,6 +73,23 @@ def told(made: backup.Backup) -> dict[str, Any]:
         "files": len(manifest.files),
         "bytes": manifest.bytes,
     }
+
+
+async def build_graph(
+    settings: Settings, runtime: Runtime, on_progress: OnProgress
+) -> dict[str, Any]:
+    """Build the graph of related pins. Raises ConfigError when its file can't be written."""
+    from feed_engine.related.build import build
+
+    def on_pins(pins: int) -> None:
+        on_progress(Progress("Pins", pins, None, "pins"))
+
+    path = graph_file(settings)
+    try:
+        header = await build(runtime.opened or runtime.stores, path, on_pins=on_pins)
+    except OSError as error:
+        raise ConfigError(f"can't write {path}: {error.strerror or error}") from None
+    return {"edges": header.edges}
 
 
 async def token(settings: Settings, stores: Stores, username: str) -> dict[str, Any]:

@@ -15,6 +15,8 @@ from datasources.recording import OK, Recording, outcome_of, recorded
 from feed_engine.feeds.settings import Feeds, FeedSettings
 from feed_engine.outbox.completion import settle
 from feed_engine.outbox.jobs import run_job
+from feed_engine.related.upkeep import keep_built
+from feed_engine.related.walks import Walks
 from feed_engine.speculation import ADAPTIVE, FIXED, Race
 from gateway.observe.stores import Jobs
 from gateway.observe.tracing import Tracer, tracing
@@ -23,6 +25,7 @@ from gateway.settings import Settings
 from gateway.site import installation, inventory
 from gateway.site.embedded_stores import embedded, is_all_embedded
 from gateway.site.feed_routes import follow_routes
+from gateway.site.graph import graph_file
 from gateway.site.relays import work_for_host
 
 log = logging.getLogger("pinway")
@@ -42,6 +45,8 @@ class Runtime:
     """The stores themselves, without the measuring of calls."""
     tracer: Tracer | None = None
     """Sends traces, if the settings name a collector."""
+    walks: Walks | None = None
+    """Finds related pins, unless the settings say no."""
 
     @property
     def races(self) -> dict[str, Race]:
@@ -74,7 +79,8 @@ async def running(
                 generator_seconds=settings.home_generator_seconds, shown_days=settings.shown_days
             ),
         )
-        runtime = Runtime(stores, feeds, calls, opened=opened, tracer=tracer)
+        walks = Walks(stores, graph_file(settings)) if settings.related_hours else None
+        runtime = Runtime(stores, feeds, calls, opened=opened, tracer=tracer, walks=walks)
         tasks = [
             asyncio.create_task(stores.topology.follow()),
             asyncio.create_task(follow_routes(switches, runtime.races)),
@@ -85,6 +91,9 @@ async def running(
                     asyncio.create_task(_work(runtime, settings)),
                     asyncio.create_task(work_for_host(stores, settings)),
                 ]
+                if walks is not None:
+                    hours = settings.related_hours
+                    tasks.append(asyncio.create_task(keep_built(stores, walks, hours=hours)))
             yield runtime
         finally:
             for task in tasks:
@@ -93,6 +102,8 @@ async def running(
                 with suppress(asyncio.CancelledError):
                     await task
             await settle()
+            if walks is not None:
+                await walks.close()
             await feeds.pools_race.close()
             await feeds.feeds_race.close()
 
@@ -160,7 +171,10 @@ async def _run_job(runtime: Runtime, settings: Settings, job: Job) -> None:
     try:
         with recorded(recording):
             await run_job(
-                *(runtime.stores, job), spacing=settings.spacing, settings=runtime.feeds.settings
+                *(runtime.stores, job),
+                spacing=settings.spacing,
+                settings=runtime.feeds.settings,
+                walks=runtime.walks,
             )
     except BaseException as error:
         outcome = outcome_of(error)

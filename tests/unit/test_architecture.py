@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 NEUTRAL = {
     f"datasources.{name}"
     for name in (
-        *("errors", "ids", "mappings", "outages", "protocols", "recording", "records"),
+        *("errors", "files", "ids", "mappings", "outages", "protocols", "recording", "records"),
         *("together", "topology"),
     )
 }

@@ -167,7 +167,8 @@ class Candidates:
 
     def causes(self, chosen: Iterable[Candidate]) -> dict[int, tuple[tuple[int, int], ...]]:
         """For each chosen pin, what the viewer follows that brought the pin or another pin of the
-        same picture: (followed id, pin id), first for the pin itself."""
+        same picture, or the pin that the viewer likes and that it is related to: (followed or liked
+        id, pin id), first for the pin itself."""
         by_root: dict[int, list[Candidate]] = defaultdict(list)
         for c in self._checked:
             if c.source in _BROUGHT_BY_FOLLOW:
@@ -177,6 +178,8 @@ class Candidates:
             same = by_root.get(self._root(card), [])
             same.sort(key=lambda c: (c.pin_id != card.pin_id, -c.score, c.cause_id))
             pins: dict[int, int] = {}
+            if card.source is Source.RELATED:
+                pins[card.cause_id] = card.pin_id
             for c in same:
                 pins.setdefault(c.cause_id, c.pin_id)
             if pins:

@@ -42,11 +42,13 @@ _REASONS = {
     Kind.USER: Reason.FOLLOWED_USER,
     Kind.BOARD: Reason.FOLLOWED_BOARD,
     Kind.INTEREST: Reason.FOLLOWED_INTEREST,
+    Kind.PIN: Reason.RELATED,
 }
 
 
 def followed_reason(cause_id: int) -> Reason:
-    """The reason for which a pin of a followed user, board or interest is shown."""
+    """The reason for which a pin of a followed user, board or interest, or a pin related to a liked
+    pin, is shown."""
     return _REASONS[kind_of(cause_id)]
 
 

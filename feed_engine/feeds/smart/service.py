@@ -17,6 +17,7 @@ from functools import partial
 from typing import TypeVar
 
 from datasources.errors import BadInput, StoreError
+from datasources.ids import Kind, kind_of
 from datasources.records import Pin
 from feed_engine.feeds import cursors, visits
 from feed_engine.feeds.cursors import CursorKind
@@ -217,15 +218,18 @@ async def _causes(
     asked: _Asked, chunk: Chunk, pin_ids: Sequence[int]
 ) -> dict[int, tuple[Cause, ...]]:
     """The causes of each pin. A cause is left out if the viewer can no longer see the pin that it
-    brought, or if that pin now belongs to another user, board or interest."""
+    brought, or the liked pin that is the cause, or if the pin that it brought now belongs to
+    another user, board or interest."""
     told = {pin_id: chunk.causes.get(pin_id, ()) for pin_id in pin_ids}
-    ids = list(dict.fromkeys(id for some in told.values() for _, id in some))
+    pairs = [pair for some in told.values() for pair in some]
+    liked = (id for id, _ in pairs if kind_of(id) is Kind.PIN)
+    ids = list(dict.fromkeys([*(id for _, id in pairs), *liked]))
     pins = await asked.visible(ids) if ids else {}
     return {
         pin_id: tuple(
             Cause(followed_id, pins[id])
             for followed_id, id in some
-            if id in pins and brought_by(pins[id], followed_id)
+            if id in pins and (followed_id in pins or brought_by(pins[id], followed_id))
         )
         for pin_id, some in told.items()
     }

@@ -6,9 +6,9 @@ from datasources.records import User
 from feed_engine import writes
 from feed_engine.feeds.rows import POOLS, Source, parse_pool, parse_why, pool_row
 from feed_engine.feeds.settings import FeedSettings
-from feed_engine.feeds.smart.related_pins import pin_liked
 from feed_engine.feeds.wide import read_row
 from feed_engine.outbox.change import PinLiked
+from feed_engine.related.pool import pin_liked
 from tests.feeding import START, Feeding
 
 pytestmark = pytest.mark.anyio
