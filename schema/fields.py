@@ -17,6 +17,7 @@ from resolvers.bulk import Resolver, for_one, is_bulk
 from resolvers.context import ID
 from resolvers.mutations.payloads import Payload
 from resolvers.payloads import Resolver as Mutation
+from schema.caching import CacheControl
 
 F = TypeVar("F", bound=Callable[..., Any])
 In = TypeVar("In")
@@ -48,9 +49,11 @@ def field(
     *,
     input: type | None = None,
     cost: Sequence[Any] = (),
+    cached: int | None = None,
 ) -> Any:
     """A field with the given resolver. `input` is the GraphQL type of its argument `input`; `cost`
-    describes what it reads (`schema.costs`)."""
+    describes what it reads (`schema.costs`); `cached` are the seconds for which shared caches may
+    keep it (`schema.caching`)."""
     parameters = inspect.signature(resolver).parameters.values()
     positional = [p for p in parameters if p.kind is not inspect.Parameter.KEYWORD_ONLY]
     arguments = [
@@ -82,7 +85,7 @@ def field(
         resolver=call,
         description=description,
         metadata={"resolver": resolved},
-        directives=list(cost),
+        directives=[*cost, *([] if cached is None else [CacheControl(max_age=cached)])],
     )
 
 

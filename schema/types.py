@@ -6,12 +6,13 @@ import strawberry
 
 from datasources import records
 from resolvers import boards, interests, pins, users
+from schema.caching import INHERITED, KEPT, TOPIC_KEPT
 from schema.costs import listed, page, reads
 from schema.fields import field, plain
 from schema.nodes import Connection, Node, RecordType, created_at
 
 
-@strawberry.type(description="A picture.")
+@strawberry.type(description="A picture.", directives=[INHERITED])
 class Image:
     url: str = field(pins.image_url, "The absolute address of the picture.")
     width: int | None = plain("The width in pixels.")
@@ -21,7 +22,7 @@ class Image:
     )
 
 
-@strawberry.type(description="A person who saves pins to boards.")
+@strawberry.type(description="A person who saves pins to boards.", directives=[KEPT])
 class User(RecordType, Node):
     record = records.User
 
@@ -50,6 +51,7 @@ class User(RecordType, Node):
         users.viewer_follows,
         "Whether the viewer follows this user; null without a viewer.",
         cost=reads(1, each=1),
+        cached=0,
     )
     boards: Connection["Board"] | None = field(
         users.boards, "The user's boards, newest first.", cost=page(6, 2)
@@ -74,7 +76,10 @@ class User(RecordType, Node):
     )
 
 
-@strawberry.type(description="A collection of pins. Only its owner can see a secret board.")
+@strawberry.type(
+    description="A collection of pins. Only its owner can see a secret board.",
+    directives=[KEPT],
+)
 class Board(RecordType, Node):
     record = records.Board
 
@@ -106,11 +111,17 @@ class Board(RecordType, Node):
         boards.viewer_follows,
         "Whether the viewer follows the board; null without a viewer.",
         cost=reads(1, each=1),
+        cached=0,
     )
-    viewer_can_edit: bool = field(boards.viewer_can_edit, "Whether the viewer owns the board.")
+    viewer_can_edit: bool = field(
+        boards.viewer_can_edit, "Whether the viewer owns the board.", cached=0
+    )
 
 
-@strawberry.type(description="A picture with a link, saved to a board.")
+@strawberry.type(
+    description="A picture with a link, saved to a board.",
+    directives=[KEPT],
+)
 class Pin(RecordType, Node):
     record = records.Pin
 
@@ -145,6 +156,7 @@ class Pin(RecordType, Node):
         pins.viewer_has_liked,
         "Whether the viewer likes the pin; null without a viewer.",
         cost=reads(1, each=1),
+        cached=0,
     )
     comment_count: int = field(
         pins.comment_count, "The number of comments on the pin.", cost=reads(3, each=1)
@@ -154,7 +166,7 @@ class Pin(RecordType, Node):
     )
 
 
-@strawberry.type(description="A text that a user wrote about a pin.")
+@strawberry.type(description="A text that a user wrote about a pin.", directives=[KEPT])
 class Comment(RecordType, Node):
     record = records.Comment
 
@@ -168,7 +180,10 @@ class Comment(RecordType, Node):
     )
 
 
-@strawberry.type(description="A topic that pins belong to and users follow.")
+@strawberry.type(
+    description="A topic that pins belong to and users follow.",
+    directives=[TOPIC_KEPT],
+)
 class Interest(RecordType, Node):
     record = records.Interest
 
@@ -183,4 +198,5 @@ class Interest(RecordType, Node):
         interests.viewer_follows,
         "Whether the viewer follows the interest; null without a viewer.",
         cost=reads(1, each=1),
+        cached=0,
     )
