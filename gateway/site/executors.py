@@ -22,6 +22,7 @@ def executor_of(schema: strawberry.Schema, settings: Settings) -> Executor:
         max_bytes=settings.document_cache_bytes,
         limits=limits_of(settings),
         suggestions=settings.suggestions,
+        public=settings.public_max_age > 0,
     )
     return Executor(
         documents,
