@@ -90,6 +90,7 @@ class Settings(BaseSettings):
     trusted_documents_only: bool = False
     automatic_documents: int = Field(default=1_000, ge=0)
     public_max_age: int = Field(default=0, ge=0, le=86_400)
+    federation: bool = False
 
     topology: str = EMBEDDED
     topology_seed: str = ""

@@ -56,5 +56,5 @@ def test_each_tools_manifest_serves_its_clients_and_nothing_else_is_run(
     assert found["urql"] == "demo"
     assert found["relay"] == {"texts": 0, "answered": True}
     web = found["web"]
-    assert {"HomeFeed", "Pin"} <= set(web["names"])
+    assert {"HomeFeed", "PinPage", "ProfilePage"} <= set(web["names"])
     assert (web["texts"], web["refused"], web["pageErrors"]) == (0, 0, [])

@@ -23,13 +23,13 @@ async function apollo() {
   );
   const http = new HttpLink({ uri: ENDPOINT, headers: authorization() });
   const query = apolloGql(readFileSync(join(FOLDER, "apollo", "src", "query.graphql"), "utf8"));
-  const ask = async (chain) => {
-    const client = new ApolloClient({ cache: new InMemoryCache(), link: chain });
-    const { data } = await client.query({ query, variables: NAME });
-    return data.user.username;
-  };
-  const refused = await ask(http).catch((error) => error.errors[0].extensions.code);
-  return { trusted: await ask(link.concat(http)), refused };
+  const own = apolloGql("query Own { viewer { username } }");
+  const clientOf = (chain) => new ApolloClient({ cache: new InMemoryCache(), link: chain });
+  const { data } = await clientOf(link.concat(http)).query({ query, variables: NAME });
+  const refused = await clientOf(http)
+    .query({ query: own })
+    .catch((error) => error.errors[0].extensions.code);
+  return { trusted: data.user.username, refused };
 }
 
 async function urql() {
