@@ -17,12 +17,14 @@ from feed_engine.feeds.counts import COUNTS
 from gateway.cost.rate import Rate
 from gateway.cost.refusals import Refusals
 from gateway.demo.images import images_app
+from gateway.documents.trusted import TrustedDocuments
 from gateway.execution.executor import Executor
 from gateway.http import console
 from gateway.http.auth import Tokens
 from gateway.http.endpoint import FAILED, Front, GraphQLEndpoint
 from gateway.http.not_found import missing
 from gateway.http.peers import Proxies
+from gateway.http.persisted import persisted_documents
 from gateway.http.this_machine import ThisMachine
 from gateway.http.web_client import WebClient
 from gateway.observe.admin import Admin
@@ -74,11 +76,12 @@ def create_site(
     siblings: Siblings | None = None,
     process: str = "",
     shares: Shares | None = None,
+    trusted: TrustedDocuments | None = None,
 ) -> Site:
     """The applications over open stores. `executor` replaces the standard executor. `counting` are
     collectors for the metrics of the surrounding server. `siblings` are the other workers of the
     same supervisor; `process` is this worker's name in the log. `shares` are the clients' shares of
-    the event loop's time."""
+    the event loop's time. `trusted` are the trusted documents, if they are read already."""
     tokens = Tokens(settings.secret, settings.token_hours)
     new_context = _contexts(settings, tokens, runtime)
     executor, served = executor or new_executor(settings), Served()
@@ -98,6 +101,8 @@ def create_site(
             tracer=runtime.tracer,
             may_show=bool(settings.demo_viewer),
         ),
+        persisted=persisted_documents(settings, trusted),
+        public_max_age=settings.public_max_age,
     )
     registry = new_registry(
         FeedCollector(runtime.races),

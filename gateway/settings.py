@@ -86,6 +86,12 @@ class Settings(BaseSettings):
     demo_viewer: str = ""
     production: bool = False
 
+    trusted_documents: Names = ()
+    trusted_documents_only: bool = False
+    automatic_documents: int = Field(default=1_000, ge=0)
+    public_max_age: int = Field(default=0, ge=0, le=86_400)
+    federation: bool = False
+
     topology: str = EMBEDDED
     topology_seed: str = ""
     mysql_user: str = "pinway"
@@ -233,6 +239,7 @@ class Settings(BaseSettings):
 
     @field_validator(
         *("allowed_hosts", "allowed_origins", "allowed_headers", "trusted_proxies", "queues"),
+        "trusted_documents",
         mode="before",
     )
     @classmethod

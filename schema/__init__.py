@@ -7,9 +7,12 @@ from schema.mutation import Mutation
 from schema.query import Query
 from schema.types import Board, Comment, Interest, Pin, User
 
+OBJECTS = [Board, Comment, Interest, Pin, User]
+"""The types of all objects with a global id."""
+
 schema = strawberry.Schema(
     Query,
     Mutation,
-    types=[Board, Comment, Interest, Pin, User],
+    types=OBJECTS,
     config=StrawberryConfig(info_class=strawberry.Info),
 )

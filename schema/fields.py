@@ -17,6 +17,7 @@ from resolvers.bulk import Resolver, for_one, is_bulk
 from resolvers.context import ID
 from resolvers.mutations.payloads import Payload
 from resolvers.payloads import Resolver as Mutation
+from schema.caching import CacheControl
 
 F = TypeVar("F", bound=Callable[..., Any])
 In = TypeVar("In")
@@ -33,6 +34,7 @@ _ARGUMENTS = {
     "seen": "A `feedToken`: the feed waits for that write, for about two seconds at most; after "
     "that, `health` says that the feed may be stale. A visit that has begun does not change.",
     "input": "The input of the mutation.",
+    "representations": "The types and ids of the objects, at most 1,000.",
 }
 _DEPRECATED = {"visit": "Use `visitId`: the field's answer has that name."}
 _TYPES: dict[Any, Any] = {
@@ -48,9 +50,13 @@ def field(
     *,
     input: type | None = None,
     cost: Sequence[Any] = (),
+    cached: int | None = None,
+    name: str | None = None,
 ) -> Any:
-    """A field with the given resolver. `input` is the GraphQL type of its argument `input`; `cost`
-    describes what it reads (`schema.costs`)."""
+    """A field with the given resolver. `name` is its name in GraphQL, if it is not the attribute's
+    name in camel case. `input` is the GraphQL type of its argument `input`; `cost`
+    describes what it reads (`schema.costs`); `cached` are the seconds for which shared caches may
+    keep it (`schema.caching`)."""
     parameters = inspect.signature(resolver).parameters.values()
     positional = [p for p in parameters if p.kind is not inspect.Parameter.KEYWORD_ONLY]
     arguments = [
@@ -80,9 +86,10 @@ def field(
     call.__name__, call.__module__ = resolver.__name__, resolver.__module__
     return strawberry.field(
         resolver=call,
+        name=name,
         description=description,
         metadata={"resolver": resolved},
-        directives=list(cost),
+        directives=[*cost, *([] if cached is None else [CacheControl(max_age=cached)])],
     )
 
 

@@ -6,6 +6,7 @@ import strawberry
 
 from datasources.records import Record
 from resolvers import nodes
+from schema.caching import INHERITED
 from schema.costs import Cost
 from schema.fields import by_class, field, plain
 
@@ -37,7 +38,7 @@ def created_at() -> Any:
     )
 
 
-@strawberry.type(description="The position of a page in its list.")
+@strawberry.type(description="The position of a page in its list.", directives=[INHERITED])
 class PageInfo:
     has_next_page: bool = plain(
         "Whether the list continues after `endCursor`. It may be true for a short or empty page: "
@@ -51,7 +52,7 @@ class PageInfo:
     )
 
 
-@strawberry.type(description="An entry of a list.")
+@strawberry.type(description="An entry of a list.", directives=[INHERITED])
 class Edge(Generic[T]):
     cursor: str = plain(
         "The entry's position: pass it as `after` to continue after this entry.",
@@ -65,7 +66,7 @@ class Edge(Generic[T]):
     )
 
 
-@strawberry.type(description="A page of a list.")
+@strawberry.type(description="A page of a list.", directives=[INHERITED])
 class Connection(Generic[T]):
     edges: list[Edge[T]] = plain(
         "The entries of the page, in the order of the list: `first` entries or fewer. Only "

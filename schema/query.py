@@ -4,6 +4,7 @@ import strawberry
 
 from resolvers import boards, feeds, interests, nodes, pins, users
 from resolvers.paging import MAX_PAGE
+from schema.caching import SECONDS, TOPIC_SECONDS
 from schema.costs import listed, page, reads
 from schema.feeds import FollowingFeedConnection, HomeFeedConnection
 from schema.fields import field
@@ -14,7 +15,7 @@ from schema.types import Board, Interest, Pin, User
 @strawberry.type(description="All reads.")
 class Query:
     viewer: User | None = field(
-        users.viewer, "The signed-in user; null without a token.", cost=reads(3, each=1)
+        users.viewer, "The signed-in user; null without a token.", cost=reads(3, each=1), cached=0
     )
     node: Node | None = field(nodes.node, "Any object by its id.", cost=reads(33, each=8))
     nodes: list[Node | None] = field(
@@ -27,15 +28,17 @@ class Query:
     )
     board: Board | None = field(boards.board, "A board by its id.", cost=reads(3, each=1))
     pin: Pin | None = field(pins.pin, "A pin by its id.", cost=reads(12, each=4))
-    users: Connection[User] | None = field(users.all_users, "All users.", cost=page(1, 1))
+    users: Connection[User] | None = field(
+        users.all_users, "All users.", cost=page(1, 1), cached=SECONDS
+    )
     boards: Connection[Board] | None = field(
-        boards.all_boards, "All public boards.", cost=page(1, 1)
+        boards.all_boards, "All public boards.", cost=page(1, 1), cached=SECONDS
     )
     pins: Connection[Pin] | None = field(
-        pins.all_pins, "All pins on public boards.", cost=page(13, 4)
+        pins.all_pins, "All pins on public boards.", cost=page(13, 4), cached=SECONDS
     )
     interests: Connection[Interest] | None = field(
-        interests.all_interests, "All interests.", cost=page(1, 1)
+        interests.all_interests, "All interests.", cost=page(1, 1), cached=TOPIC_SECONDS
     )
     home_feed: HomeFeedConnection | None = field(
         feeds.home_feed,

@@ -6,12 +6,13 @@ import strawberry
 
 from datasources import records
 from resolvers import boards, interests, pins, related, users
+from schema.caching import INHERITED, KEPT, TOPIC_KEPT
 from schema.costs import listed, page, reads, walked
 from schema.fields import field, plain
 from schema.nodes import Connection, Node, RecordType, created_at
 
 
-@strawberry.type(description="A picture.")
+@strawberry.type(description="A picture.", directives=[INHERITED])
 class Image:
     url: str = field(pins.image_url, "The absolute address of the picture.")
     width: int | None = plain("The width in pixels.")
@@ -21,7 +22,7 @@ class Image:
     )
 
 
-@strawberry.type(description="A person who saves pins to boards.")
+@strawberry.type(description="A person who saves pins to boards.", directives=[KEPT])
 class User(RecordType, Node):
     record = records.User
 
@@ -50,6 +51,7 @@ class User(RecordType, Node):
         users.viewer_follows,
         "Whether the viewer follows this user; null without a viewer.",
         cost=reads(1, each=1),
+        cached=0,
     )
     boards: Connection["Board"] | None = field(
         users.boards, "The user's boards, newest first.", cost=page(6, 2)
@@ -80,7 +82,10 @@ class User(RecordType, Node):
     )
 
 
-@strawberry.type(description="A collection of pins. Only its owner can see a secret board.")
+@strawberry.type(
+    description="A collection of pins. Only its owner can see a secret board.",
+    directives=[KEPT],
+)
 class Board(RecordType, Node):
     record = records.Board
 
@@ -112,6 +117,10 @@ class Board(RecordType, Node):
         boards.viewer_follows,
         "Whether the viewer follows the board; null without a viewer.",
         cost=reads(1, each=1),
+        cached=0,
+    )
+    viewer_can_edit: bool = field(
+        boards.viewer_can_edit, "Whether the viewer owns the board.", cached=0
     )
     suggested_pins: list["Pin"] | None = field(
         related.suggested_pins,
@@ -119,10 +128,12 @@ class Board(RecordType, Node):
         "Empty while there is no graph of related pins.",
         cost=walked(60, 15),
     )
-    viewer_can_edit: bool = field(boards.viewer_can_edit, "Whether the viewer owns the board.")
 
 
-@strawberry.type(description="A picture with a link, saved to a board.")
+@strawberry.type(
+    description="A picture with a link, saved to a board.",
+    directives=[KEPT],
+)
 class Pin(RecordType, Node):
     record = records.Pin
 
@@ -157,6 +168,7 @@ class Pin(RecordType, Node):
         pins.viewer_has_liked,
         "Whether the viewer likes the pin; null without a viewer.",
         cost=reads(1, each=1),
+        cached=0,
     )
     related: list["Pin"] | None = field(
         related.related,
@@ -172,7 +184,7 @@ class Pin(RecordType, Node):
     )
 
 
-@strawberry.type(description="A text that a user wrote about a pin.")
+@strawberry.type(description="A text that a user wrote about a pin.", directives=[KEPT])
 class Comment(RecordType, Node):
     record = records.Comment
 
@@ -186,7 +198,10 @@ class Comment(RecordType, Node):
     )
 
 
-@strawberry.type(description="A topic that pins belong to and users follow.")
+@strawberry.type(
+    description="A topic that pins belong to and users follow.",
+    directives=[TOPIC_KEPT],
+)
 class Interest(RecordType, Node):
     record = records.Interest
 
@@ -201,4 +216,5 @@ class Interest(RecordType, Node):
         interests.viewer_follows,
         "Whether the viewer follows the interest; null without a viewer.",
         cost=reads(1, each=1),
+        cached=0,
     )

@@ -27,13 +27,15 @@ def token_command(settings: Settings, username: str, as_json: bool) -> None:
 
 
 @click.group("schema", invoke_without_command=True)
+@click.option("--subgraph", is_flag=True, help="With the keys of a federation's entities.")
 @click.pass_context
-def schema(context: click.Context) -> None:
+def schema(context: click.Context, subgraph: bool) -> None:
     """Print the GraphQL schema."""
     if context.invoked_subcommand is None:
+        from schema import federation
         from schema import schema as served
 
-        click.echo(served.as_str())
+        click.echo(federation.sdl() if subgraph else served.as_str())
 
 
 @schema.command("check")

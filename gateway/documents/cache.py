@@ -21,6 +21,7 @@ from graphql import (
 )
 
 from gateway.cost.estimate import Estimate
+from gateway.documents.caching import Caching
 from gateway.documents.hidden_names import Hiding
 from gateway.documents.limits import Limits
 from gateway.documents.reader import Reader
@@ -74,6 +75,8 @@ class Document:
     """Called with the number of bytes by which the document grew; None outside the cache."""
     users: int = 0
     """The number of requests that use the document."""
+    caching: Caching | None = None
+    """The hints for shared caches; None if these may keep nothing."""
     _operations: dict[str | None, "PreparedOperation"] = field(default_factory=dict)
 
     def charge(self, taken: int) -> None:
@@ -133,18 +136,21 @@ class Document:
         size = self.selections.get(chosen.name.value if chosen.name else None, 0)
         plan = self.engine.compile(self.ast, name, selections=size, charge=self.charge)
         own_name = chosen.name.value if chosen.name else ""
-        return PreparedOperation(chosen.operation, own_name, plan, estimate)
+        max_age = self.caching.max_age(self.ast, chosen) if self.caching else 0
+        return PreparedOperation(chosen.operation, own_name, plan, estimate, max_age)
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedOperation:
     """An operation of a document, ready to run: its type, its name (empty if it has none), its
-    plan, and the estimate of its cost."""
+    plan, the estimate of its cost, and the seconds for which shared caches may keep its answer to a
+    stranger."""
 
     type: OperationType
     name: str
     plan: Plan
     estimate: Estimate
+    max_age: int = 0
 
 
 class Documents:
@@ -159,7 +165,10 @@ class Documents:
         max_bytes: int,
         limits: Limits,
         suggestions: bool = True,
+        public: bool = False,
     ) -> None:
+        """`public`: whether shared caches may keep answers."""
+        self._caching = Caching(schema) if public else None
         self._engine = Engine(schema)
         self._reader = Reader(schema, limits, suggestions=suggestions)
         self._documents: TwoQueues[Document] = TwoQueues(size, max_bytes)
@@ -250,6 +259,7 @@ class Documents:
         in any thread; `pause` lets other threads run."""
         read = self._reader.read(text, pause)
         document = Document(self._engine, read.ast, read.errors, read.fields, read.selections)
+        document.caching = self._caching
         if read.ast is not None:
             document.bytes += read.nodes * BYTES_A_NODE + 2 * len(text) + read.lines
             if len(read.selections) == 1:

@@ -12,17 +12,18 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from datasources.errors import Unauthenticated
 from gateway.cost.refusals import told, too_many
+from gateway.documents.trusted import TrustedDocuments
 from gateway.execution.encode import PART
 from gateway.execution.executor import Executor, Result, refused, waiting
 from gateway.http.auth import Tokens
 from gateway.http.compression import LEAST, MOST, accepts_gzip, compressed
 from gateway.http.csrf import check_get
+from gateway.http.persisted import PersistedDocuments, Unpersisted
 from gateway.http.requests import (
     GRAPHQL_JSON,
     JSON,
     Disconnected,
     Headers,
-    PersistedQueryNotSupported,
     Refused,
     RequestParameters,
     check_coding,
@@ -46,12 +47,12 @@ METHODS = ("GET", "POST")
 FAILED = "the server failed to answer this request; its log says why"
 _NOTHING: Mapping[str, str] = {}
 NEVER_KEPT = "private, no-store"
-"""Cache-Control of every answer to a GET: a viewer's answer is for that viewer alone, and a write
-that was acknowledged is in every later answer. No cache needs to keep an answer to a POST."""
+"""Cache-Control of an answer to a GET: a viewer's answer is for that viewer alone, and a write
+that was acknowledged is in every later answer. Exceptions are the answers that
+`GraphQLEndpoint._kept` allows. No cache needs to keep an answer to a POST."""
 _ALWAYS = {"vary": "Accept, Accept-Encoding", "x-content-type-options": "nosniff"}
 """Headers of every answer. CORS adds Origin to Vary."""
-_ALWAYS_PAIRS = [(name.encode(), value.encode()) for name, value in _ALWAYS.items()]
-_ALWAYS_TEXT = b"".join(b"%b: %b\r\n" % pair for pair in _ALWAYS_PAIRS)
+_ALWAYS_TEXT = "".join(f"{name}: {value}\r\n" for name, value in _ALWAYS.items()).encode()
 _CONTENT_TYPES = {media: f"{media}; charset=utf-8".encode() for media in (JSON, GRAPHQL_JSON)}
 
 
@@ -82,11 +83,11 @@ class Answer:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the answer, as an ASGI application."""
+        always = {**_ALWAYS, **self.extra}
         headers = [
             (b"content-type", _CONTENT_TYPES[self.media]),
             (b"content-length", b"%d" % self.size),
-            *_ALWAYS_PAIRS,
-            *((name.encode(), value.encode()) for name, value in self.extra.items()),
+            *((name.encode(), value.encode()) for name, value in always.items()),
             *((line.split(b": ", 1)) for line in self.about.splitlines()),
         ]
         await send({"type": "http.response.start", "status": self.status, "headers": headers})
@@ -122,12 +123,18 @@ class GraphQLEndpoint:
         clients: Clients | None = None,
         allowed_origins: Container[str] = (),
         requests: Requests | None = None,
+        persisted: PersistedDocuments | None = None,
+        public_max_age: int = 0,
     ) -> None:
+        """`public_max_age` is the maximum number of seconds for which shared caches may keep
+        answers to a GET; 0 if they may keep none."""
         self._executor, self._tokens, self._new_context = executor, tokens, new_context
         self._max_body_bytes, self._served = max_body_bytes, served
         self._max_body_values = max_body_values
         self._clients, self._allowed_origins = clients, allowed_origins
         self._requests = requests or Requests()
+        self._public_max_age = public_max_age
+        self._persisted = persisted or PersistedDocuments(TrustedDocuments())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = headers_of(scope["headers"])
@@ -183,7 +190,10 @@ class GraphQLEndpoint:
                 if b"content-encoding" in headers:
                     check_coding(headers[b"content-encoding"])
                 operation = read_json(text, self._max_body_bytes, self._max_body_values)
-            result = await self._run(operation, headers, peer, read_only, request)
+            document = self._persisted.text(operation)
+            result = await self._run(document, operation, headers, peer, read_only, request)
+            if operation.digest is not None and result.operation is not None:
+                self._persisted.keep(operation)
             wants_cost = operation.wants_cost or headers.get(b"x-pinway-cost") == b"1"
             if wants_cost and (entries := told(result.cost, self._executor.max_cost)):
                 result.extend(entries)
@@ -195,7 +205,7 @@ class GraphQLEndpoint:
                 status, extra = 429, {"retry-after": str(result.retry_after)}
             else:
                 status = _refusing(media)
-        except PersistedQueryNotSupported as error:
+        except Unpersisted as error:
             result, status = _problem(error.message, error.code), _refusing(media)
         except Refused as error:
             result, status, extra = _problem(error.message, error.code), error.status, error.headers
@@ -205,8 +215,6 @@ class GraphQLEndpoint:
         except Exception:
             log.exception("a request failed")
             result, status = _problem(FAILED, "INTERNAL"), 500
-        if read_only:
-            extra = {**extra, "cache-control": NEVER_KEPT}
         seconds = perf_counter() - began
         self._served.add(status, seconds, result.codes)
         if result.started:
@@ -214,6 +222,8 @@ class GraphQLEndpoint:
             self._served.ran(result.operation.type.value, result.operation.name, seconds)
         if request.wants_trace:
             await self._requests.show(request, result)
+        if read_only:
+            extra = {**extra, **self._kept(headers, result)}
         about = self._requests.end(request, result, status, seconds)
         parts = result.parts()
         size = sum(map(len, parts))
@@ -225,6 +235,7 @@ class GraphQLEndpoint:
 
     async def _run(
         self,
+        document: str,
         operation: RequestParameters,
         headers: Headers,
         peer: str,
@@ -243,7 +254,7 @@ class GraphQLEndpoint:
             context.signing_up = self._clients.signing_up(headers, peer)
         try:
             return await self._executor.run(
-                operation.query,
+                document,
                 operation.variables,
                 operation.name,
                 context,
@@ -253,6 +264,20 @@ class GraphQLEndpoint:
         finally:
             if client is not None:
                 client.end()
+
+    def _kept(self, headers: Headers, result: Result) -> Mapping[str, str]:
+        """The headers that say how long caches may keep the answer to a GET. Only a stranger's
+        complete answer is public. All strangers get the same answer, so a cache distinguishes
+        answers by Authorization."""
+        operation = result.operation
+        vary = f"{_ALWAYS['vary']}, Authorization"
+        may_be_public = operation is not None and result.started and b"authorization" not in headers
+        if may_be_public and not (result.errors or result.extensions):
+            assert operation is not None
+            seconds = min(operation.max_age, self._public_max_age)
+            if seconds > 0:
+                return {"cache-control": f"public, max-age={seconds}", "vary": vary}
+        return {"cache-control": NEVER_KEPT, "vary": vary}
 
     def _viewer(self, headers: Headers) -> int | None:
         authorization = headers.get(b"authorization")

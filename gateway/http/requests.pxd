@@ -1,5 +1,5 @@
 cdef class RequestParameters:
-    cdef readonly object name, query, variables, wants_cost
+    cdef readonly object digest, id, name, query, variables, wants_cost
 
 
 cdef RequestParameters _parameters(message)

@@ -42,29 +42,29 @@ class Refused(Exception):
         self.headers = {name.replace("_", "-"): value for name, value in headers.items()}
 
 
-class PersistedQueryNotSupported(Refused):
-    """The client sent a document's hash instead of the document. The message and the code are the
-    ones of Apollo's protocol: clients that get them send the document."""
-
-    def __init__(self) -> None:
-        Refused.__init__(self, 400, "PersistedQueryNotSupported", "PERSISTED_QUERY_NOT_SUPPORTED")
-
-
 class Disconnected(Exception):
     """The client disconnected before it had sent its request: nobody waits for an answer."""
 
 
 class RequestParameters:
     """The parameters of a GraphQL request (GraphQL over HTTP, section 5): the document, its
-    variables and the operation's name; and whether the client requests the cost."""
+    variables and the operation's name; and whether the client requests the cost. `id` or `digest`
+    names a document that the request does not have (`gateway/http/persisted.py`): `query` is None.
+    A request may have both a document and its `digest`."""
 
-    __slots__ = ("name", "query", "variables", "wants_cost")
+    __slots__ = ("digest", "id", "name", "query", "variables", "wants_cost")
 
     def __init__(
-        self, query: str, variables: dict[str, Any] | None, name: str | None, wants_cost: bool
+        self,
+        query: str | None,
+        variables: dict[str, Any] | None,
+        name: str | None,
+        wants_cost: bool,
+        id: str | None,
+        digest: str | None,
     ) -> None:
         self.query, self.variables, self.name = query, variables, name
-        self.wants_cost = wants_cost
+        self.wants_cost, self.id, self.digest = wants_cost, id, digest
 
 
 def headers_of(pairs: list[tuple[bytes, bytes]]) -> Headers:
@@ -185,10 +185,18 @@ def _parameters(message: Any) -> RequestParameters:
         raise Refused(400, 'send one JSON object: {"query": "...", "variables": {...}}')
     query, variables = message.get("query"), message.get("variables")
     name, extensions = message.get("operationName"), message.get("extensions")
-    is_missing = query is None or query == ""  # some clients send an empty document with a hash
-    if is_missing and isinstance(extensions, dict) and "persistedQuery" in extensions:
-        raise PersistedQueryNotSupported
-    if not isinstance(query, str):
+    id_, digest = None, None
+    if isinstance(extensions, dict) and "persistedQuery" in extensions:
+        digest = _digest(extensions["persistedQuery"])
+        if query == "":  # some clients send an empty document with a hash
+            query = None
+    if query is None and digest is None:
+        id_ = message.get("documentId") or message.get("doc_id")
+        if id_ is None:
+            raise Refused(400, "query must be a string that holds the document")
+        if not isinstance(id_, str):
+            raise Refused(400, "documentId must be a string")
+    elif query is not None and not isinstance(query, str):
         raise Refused(400, "query must be a string that holds the document")
     if not (variables is None or isinstance(variables, dict)):
         raise Refused(400, "variables must be an object, or left out")
@@ -197,4 +205,13 @@ def _parameters(message: Any) -> RequestParameters:
     if not (extensions is None or isinstance(extensions, dict)):
         raise Refused(400, "extensions must be an object, or left out")
     wants_cost = extensions is not None and extensions.get("cost") is True
-    return RequestParameters(query, variables, name, wants_cost)
+    return RequestParameters(query, variables, name, wants_cost, id_, digest)
+
+
+def _digest(persisted: Any) -> str:
+    """The hash in `extensions.persistedQuery`."""
+    if isinstance(persisted, dict) and persisted.get("version") == 1:
+        digest = persisted.get("sha256Hash")
+        if isinstance(digest, str):
+            return digest
+    raise Refused(400, 'extensions.persistedQuery must be {"version": 1, "sha256Hash": "the hash"}')

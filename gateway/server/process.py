@@ -22,8 +22,10 @@ from starlette.types import ASGIApp
 from gateway.app import create_site
 from gateway.demo.archive import unpack_demo
 from gateway.demo.fill import demo_is_loaded, fill_demo
+from gateway.documents.trusted import TrustedDocuments
 from gateway.http.auth import Tokens
 from gateway.http.peers import Proxies
+from gateway.http.persisted import advice, manifests
 from gateway.http.this_machine import closed, public_address
 from gateway.observe.metrics import ConnectionCollector
 from gateway.observe.process import ProcessHealth
@@ -39,6 +41,7 @@ from gateway.server.fairness.reads import Reading
 from gateway.server.fairness.shares import Shares
 from gateway.server.protocol import Protocol
 from gateway.server.refusals import Refusal, refusal
+from gateway.server.reloading import reloading
 from gateway.server.siblings import Siblings
 from gateway.settings import EMBEDDED, Settings
 from gateway.site.collector import short_passes
@@ -70,6 +73,7 @@ async def serve(
     the start when that phase ends.
     """
     _ = settings.secret  # an invalid key is reported before any work
+    trusted = TrustedDocuments(manifests(settings))
     if EMBEDDED in (settings.topology, settings.pools_primary, settings.feeds_primary):
         with Bars() as bars:
             if demo and is_all_embedded(settings):
@@ -86,6 +90,8 @@ async def serve(
             await _greet(settings, runtime)
         if greet and (line := closed(settings)):
             log.warning("%s", line)
+        if greet and (line := advice(settings, trusted)):
+            log.info("%s", line)
         with short_passes() if settings.collector == "short" else nullcontext():
             ready = partial(_ready, listener, on_ready)
             connections = Connections(
@@ -102,6 +108,7 @@ async def serve(
                 siblings=siblings,
                 process=name,
                 shares=shares,
+                trusted=trusted,
             )
             server = Server(site.public, settings, ready, connections=connections, shares=shares)
             beside = _OperatorsServer(site.admin) if operators is not None else None
@@ -111,7 +118,8 @@ async def serve(
             warning = (
                 _beside(warn_of_shortages(settings, runtime.stores)) if greet else nullcontext()
             )
-            async with warning, _answering(operators, beside), telling, commands:
+            hang_ups = reloading(trusted) if settings.trusted_documents else nullcontext()
+            async with warning, _answering(operators, beside), telling, commands, hang_ups:
                 with health.watching():
                     await server.serve(sockets=[listener])
 

@@ -11,15 +11,20 @@ once without a growing delay.
 
 import asyncio
 import logging
+import signal
 import socket
 import sys
 from asyncio.subprocess import PIPE, Process
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, nullcontext, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from datasources.errors import ConfigError
 from datasources.socket_folder import SocketFolder
+from gateway.documents.trusted import TrustedDocuments
+from gateway.http.persisted import manifests
+from gateway.server.reloading import reloading
 from gateway.settings import Settings
 
 log = logging.getLogger("pinway.workers")
@@ -45,7 +50,9 @@ async def supervise(
     if there is a listener for operators. Raises WorkerFailed when the first worker can't be
     started."""
     with SocketFolder() as folder:
-        await _supervise(_Start(settings, listener, operators, folder), sleep)
+        start = _Start(settings, listener, operators, folder)
+        async with _passing_hang_ups(start) if settings.trusted_documents else nullcontext():
+            await _supervise(start, sleep)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +64,54 @@ class _Start:
     listener: socket.socket
     operators: socket.socket | None
     folder: Path
+    hang_ups: "_HangUps" = field(default_factory=lambda: _HangUps())
+
+
+class _HangUps:
+    """Passes SIGHUP to the workers that are ready: a worker that starts has no handler yet, and
+    would end. A worker that becomes ready later gets the signal then, because it may have read
+    the manifests before they changed."""
+
+    def __init__(self) -> None:
+        self._ready: set[Process] = set()
+        self._count = 0
+
+    @property
+    def count(self) -> int:
+        """The number of signals so far."""
+        return self._count
+
+    def ready(self, process: Process, before: int) -> None:
+        """The worker is ready; there had been `before` signals when it was started."""
+        self._ready.add(process)
+        if self._count > before:
+            _hang_up(process)
+
+    def ended(self, process: Process) -> None:
+        self._ready.discard(process)
+
+    def send(self) -> None:
+        self._count += 1
+        for process in self._ready:
+            _hang_up(process)
+
+
+def _hang_up(process: Process) -> None:
+    with suppress(ProcessLookupError):
+        process.send_signal(signal.SIGHUP)
+
+
+@asynccontextmanager
+async def _passing_hang_ups(start: _Start) -> AsyncIterator[None]:
+    """Pass SIGHUP to the workers if the trusted documents can be read. The first worker reports at
+    the start that they can't."""
+    try:
+        trusted = TrustedDocuments(manifests(start.settings))
+    except ConfigError:
+        yield
+        return
+    async with reloading(trusted, start.hang_ups.send):
+        yield
 
 
 async def _supervise(start: _Start, sleep: Callable[[float], Awaitable[None]]) -> None:
@@ -94,7 +149,7 @@ async def _keep(
     loop = asyncio.get_running_loop()
     was_ready, early = False, 0
     while True:
-        started = loop.time()
+        started, hang_ups = loop.time(), start.hang_ups.count
         process = await _start(number, start)
         try:
             log.info("worker %d is process %d", number, process.pid)
@@ -103,9 +158,11 @@ async def _keep(
                 if line == READY:
                     log.info("worker %d (process %d) is ready", number, process.pid)
                     was_ready = True
+                    start.hang_ups.ready(process, hang_ups)
                     on_ready()
             status = await process.wait()
         finally:
+            start.hang_ups.ended(process)
             await _stop(process)
         if number == 1 and not was_ready:
             raise WorkerFailed

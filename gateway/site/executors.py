@@ -7,10 +7,13 @@ from gateway.documents.limits import Limits
 from gateway.execution.executor import Executor
 from gateway.settings import Settings
 from schema import schema as our_schema
+from schema.federation import subgraph
 
 
 def new_executor(settings: Settings) -> Executor:
     """Returns an executor for Pinway's schema, with the limits of the settings."""
+    if settings.federation:
+        return executor_of(subgraph(tells_sdl=settings.introspection), settings)
     return executor_of(our_schema, settings)
 
 
@@ -22,6 +25,7 @@ def executor_of(schema: strawberry.Schema, settings: Settings) -> Executor:
         max_bytes=settings.document_cache_bytes,
         limits=limits_of(settings),
         suggestions=settings.suggestions,
+        public=settings.public_max_age > 0,
     )
     return Executor(
         documents,

@@ -222,33 +222,6 @@ async def test_a_compressed_body_is_recognized_without_its_header(
     assert answer.json()["errors"][0]["message"] == f"send the body as plain JSON, not as {coding}"
 
 
-@pytest.mark.parametrize("accept", ["application/json", GRAPHQL_JSON])
-async def test_a_documents_hash_alone_is_answered_as_clients_expect(
-    endpoint: Endpoint, accept: str
-) -> None:
-    extensions = {"persistedQuery": {"version": 1, "sha256Hash": "0" * 64}}
-    for answer in (
-        await endpoint.post({"extensions": extensions, "operationName": "A"}, accept=accept),
-        await endpoint.post({"extensions": extensions, "query": ""}, accept=accept),
-        await endpoint.http.get(
-            "/graphql",
-            params={"extensions": orjson.dumps(extensions).decode(), "variables": "{}"},
-            headers={"accept": accept},
-        ),
-    ):
-        assert answer.status_code == (200 if accept == "application/json" else 400)
-        assert answer.json() == {
-            "errors": [
-                {
-                    "message": "PersistedQueryNotSupported",
-                    "extensions": {"code": "PERSISTED_QUERY_NOT_SUPPORTED"},
-                }
-            ]
-        }
-    both = await endpoint.post({"query": "{ __typename }", "extensions": extensions})
-    assert both.json() == {"data": {"__typename": "Query"}}
-
-
 async def test_a_post_answers_json(endpoint: Endpoint) -> None:
     response = await endpoint.post({"query": "{ viewer { id } }"})
     assert (response.status_code, response.json()) == (200, {"data": {"viewer": None}})

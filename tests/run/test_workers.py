@@ -266,6 +266,45 @@ def test_a_hang_up_stops_neither_the_supervisor_nor_a_worker(config: Path) -> No
         assert httpx.post(f"{served.url}/graphql", json=QUERY, timeout=300).json() == ANSWER
 
 
+def test_a_hang_up_makes_every_worker_read_its_trusted_documents_again(
+    config: Path, tmp_path: Path
+) -> None:
+    manifest, own = tmp_path / "persisted.json", tmp_path / "trusted.toml"
+    manifest.write_text('{"one": "{ __typename }"}')
+    own.write_text(f"trusted_documents = [{json.dumps(str(manifest))}]\n{config.read_text()}")
+
+    def refused(id_: str) -> set[bool]:
+        """Whether workers refuse the id, from more connections than one worker gets."""
+        answers = [
+            httpx.post(f"{served.url}/graphql", json={"documentId": id_}, timeout=300)
+            for _ in range(20)
+        ]
+        return {"errors" in answer.json() for answer in answers}
+
+    with serving(own, 2) as served:
+        assert (refused("one"), refused("two")) == ({False}, {True})
+        manifest.write_text('{"two": "{ __typename }"}')
+        served.process.send_signal(signal.SIGHUP)
+        until(lambda: served.log.read_text().count("SIGHUP: read") == 3, served)
+        assert (refused("one"), refused("two")) == ({True}, {False})
+
+        manifest.write_text("{")
+        served.process.send_signal(signal.SIGHUP)
+        until(lambda: "stay as they were" in served.log.read_text(), served)
+        assert refused("two") == {False}
+        assert served.log.read_text().count("stay as they were") == 1
+
+        manifest.write_text('{"three": "{ __typename }"}')
+        killed = min(served.pids())
+        os.kill(killed, signal.SIGKILL)  # a worker that starts has no handler of the signal yet
+        until(lambda: len(served.pids()) == 2 and killed not in served.pids(), served)
+        served.process.send_signal(signal.SIGHUP)
+        until(lambda: served.ready() == 3, served)
+        until(lambda: served.log.read_text().count("SIGHUP: read") >= 5, served)
+        assert (refused("two"), refused("three")) == ({True}, {False})
+        assert served.log.read_text().count("ended with status") == 1
+
+
 def test_the_supervisor_stays_until_its_slowest_worker_has_stopped(config: Path) -> None:
     with serving(config, 2) as served:
         slow, quick = served.pids()

@@ -1,5 +1,5 @@
 // The page's entry. It is small, so that the home feed is requested before the client itself is
-// loaded, parsed and run. vite.config.ts inserts the query's text.
+// loaded, parsed and run. vite.config.ts inserts the query's hash.
 import "./style.css";
 import { askEarly } from "./api/early";
 import { currentSession } from "./api/session";

@@ -1,5 +1,5 @@
-// Runs Apollo's persisted-query link and urql's persistedExchange against a gateway that keeps no
-// documents: each sends a hash first, and must send the document after the refusal.
+// Runs Apollo's persisted-query link and urql's persistedExchange: each sends a hash first, the hash
+// with the document after the refusal, and then the hash alone, also in a second client.
 import { createHash } from "node:crypto";
 import { ApolloClient, gql as apolloGql, HttpLink, InMemoryCache } from "@apollo/client";
 import { PersistedQueryLink } from "@apollo/client/link/persisted-queries";
@@ -7,7 +7,8 @@ import { Client, fetchExchange, gql } from "@urql/core";
 import { persistedExchange } from "@urql/exchange-persisted";
 import { authorization, ENDPOINT, report } from "./support.mjs";
 
-const QUERY = "query Named($name: String!) { user(username: $name) { username } }";
+// A document that no other part has registered.
+const queryOf = (part) => `query ${part}($name: String!) { user(username: $name) { username } }`;
 const NAME = { name: "demo" };
 const sha256 = async (text) => createHash("sha256").update(text).digest("hex");
 
@@ -25,31 +26,32 @@ function counting() {
   return { sent, counted };
 }
 
-async function apollo(byGet) {
+async function apollo(part, byGet) {
   const { sent, counted } = counting();
-  const persisted = new PersistedQueryLink({ sha256, useGETForHashedQueries: byGet });
-  const http = new HttpLink({ uri: ENDPOINT, headers: authorization(), fetch: counted });
-  const client = new ApolloClient({ cache: new InMemoryCache(), link: persisted.concat(http) });
   const names = [];
   for (let turn = 0; turn < 2; turn++) {
-    const options = { query: apolloGql(QUERY), variables: NAME, fetchPolicy: "network-only" };
+    const persisted = new PersistedQueryLink({ sha256, useGETForHashedQueries: byGet });
+    const http = new HttpLink({ uri: ENDPOINT, headers: authorization(), fetch: counted });
+    const client = new ApolloClient({ cache: new InMemoryCache(), link: persisted.concat(http) });
+    const options = { query: apolloGql(queryOf(part)), variables: NAME, fetchPolicy: "network-only" };
     names.push((await client.query(options)).data.user.username);
   }
   return { names, sent };
 }
 
-async function urql(byGet) {
+async function urql(part, byGet) {
   const { sent, counted } = counting();
-  const client = new Client({
-    url: ENDPOINT,
-    exchanges: [persistedExchange({ preferGetForPersistedQueries: byGet }), fetchExchange],
-    fetchOptions: () => ({ headers: authorization() }),
-    fetch: counted,
-    preferGetMethod: byGet,
-  });
   const names = [];
   for (let turn = 0; turn < 2; turn++) {
-    const { data, error } = await client.query(gql(QUERY), NAME, { requestPolicy: "network-only" }).toPromise();
+    const client = new Client({
+      url: ENDPOINT,
+      exchanges: [persistedExchange({ preferGetForPersistedQueries: byGet }), fetchExchange],
+      fetchOptions: () => ({ headers: authorization() }),
+      fetch: counted,
+      preferGetMethod: byGet,
+    });
+    const query = gql(queryOf(part));
+    const { data, error } = await client.query(query, NAME, { requestPolicy: "network-only" }).toPromise();
     if (error) throw error;
     names.push(data.user.username);
   }
@@ -57,6 +59,6 @@ async function urql(byGet) {
 }
 
 await report(async () => ({
-  apollo: { post: await apollo(false), get: await apollo(true) },
-  urql: { post: await urql(false), get: await urql(true) },
+  apollo: { post: await apollo("ApolloPost", false), get: await apollo("ApolloGet", true) },
+  urql: { post: await urql("UrqlPost", false), get: await urql("UrqlGet", true) },
 }));

@@ -1,9 +1,22 @@
 // The GraphQL client: its authorization, its transport, and its cache.
 import { ApolloClient, ApolloLink, HttpLink } from "@apollo/client";
+import { PersistedQueryLink } from "@apollo/client/link/persisted-queries";
+import { getMainDefinition } from "@apollo/client/utilities";
 import { newCache } from "./cache";
 import { takeEarly } from "./early";
 import { sendAgain } from "./lost";
 import { currentSession, endSession } from "./session";
+
+declare const __HASHES__: Record<string, string>;
+
+// Operations are sent as hashes of trusted documents: vite.config.ts inserts the hashes, and writes the
+// manifest for the gateway. A gateway of another version doesn't know a hash; it then gets the document.
+const persisted = new PersistedQueryLink({
+  generateHash: (document) => {
+    const definition = getMainDefinition(document);
+    return __HASHES__[(definition.kind === "OperationDefinition" && definition.name?.value) || ""]!;
+  },
+});
 
 // Operations are sent by POST as JSON, which pages of other sites can't send without a permission.
 const http = new HttpLink({
@@ -35,7 +48,7 @@ declare module "@apollo/client" {
 }
 
 export const client = new ApolloClient({
-  link: ApolloLink.from([sendAgain, http]),
+  link: ApolloLink.from([sendAgain, persisted, http]),
   cache: newCache(),
   defaultOptions: {
     watchQuery: { errorPolicy: "all", fetchPolicy: "cache-and-network", nextFetchPolicy: "cache-first" },

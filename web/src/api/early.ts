@@ -10,7 +10,7 @@ interface Asked {
 
 let asked: Asked | null = null;
 
-export function askEarly(query: string, token: string | undefined): void {
+export function askEarly(hash: string, token: string | undefined): void {
   const visit = sessionStorage.getItem(VISIT);
   const variables = { first: FIRST, after: null, visit, seen: null };
   const headers: Record<string, string> = {
@@ -18,7 +18,8 @@ export function askEarly(query: string, token: string | undefined): void {
     accept: "application/graphql-response+json, application/json;q=0.9",
   };
   if (token) headers["authorization"] = `Bearer ${token}`;
-  const body = JSON.stringify({ operationName: "HomeFeed", variables, query });
+  const extensions = { persistedQuery: { version: 1, sha256Hash: hash } };
+  const body = JSON.stringify({ operationName: "HomeFeed", variables, extensions });
   const response = fetch("/graphql", { method: "POST", headers, body });
   response.catch(() => {}); // the code that takes the response handles errors
   asked = { visit, response };
