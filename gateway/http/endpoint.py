@@ -12,7 +12,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from datasources.errors import Unauthenticated
 from gateway.cost.refusals import told, too_many
-from gateway.execution.encode import PART
 from gateway.execution.executor import Executor, Result, refused, waiting
 from gateway.http.auth import Tokens
 from gateway.http.compression import LEAST, MOST, accepts_gzip, compressed
@@ -45,6 +44,12 @@ METHODS = ("GET", "POST")
 """The methods of operations."""
 FAILED = "the server failed to answer this request; its log says why"
 _NOTHING: Mapping[str, str] = {}
+HELD = 1 << 16
+"""Bytes of the largest answer that is handed to its connection in one piece. A larger answer waits
+in pieces of this size until the client reads it, and counts as held meanwhile."""
+BYTES_OF_A_COST = 1_000
+"""Bytes of an answer that are paid with each unit of its estimated cost. The estimate does not know
+how long texts are, so further bytes are charged afterwards."""
 NEVER_KEPT = "private, no-store"
 """Cache-Control of every answer to a GET: a viewer's answer is for that viewer alone, and a write
 that was acknowledged is in every later answer. No cache needs to keep an answer to a POST."""
@@ -67,11 +72,15 @@ class Answer:
     extra: Mapping[str, str]
     about: bytes = b""
     """Header lines about the request: its id, its trace."""
+    clients: Clients | None = None
+    """The clients among which a large answer is counted."""
+    client: str = ""
+    """The answer's client (`Clients.name`)."""
 
     def plain(self) -> bytes | None:
         """The headers as text; None if the answer has other headers, or is too large for one
         piece."""
-        if self.extra or self.size > PART:
+        if self.extra or self.size > HELD:
             return None
         return b"content-type: %b\r\ncontent-length: %d\r\n%b%b" % (
             _CONTENT_TYPES[self.media],
@@ -82,6 +91,19 @@ class Answer:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the answer, as an ASGI application."""
+        if self.clients is None or self.size <= HELD:
+            await self._send(scope, send)
+            return
+        if not self.clients.hold_answer(self.client, self.size):
+            self.parts = []
+            await _unread()._send(scope, send)
+            return
+        try:
+            await self._send(scope, send)
+        finally:
+            self.clients.let_answer_go(self.client, self.size)
+
+    async def _send(self, scope: Scope, send: Send) -> None:
         headers = [
             (b"content-type", _CONTENT_TYPES[self.media]),
             (b"content-length", b"%d" % self.size),
@@ -90,12 +112,17 @@ class Answer:
             *((line.split(b": ", 1)) for line in self.about.splitlines()),
         ]
         await send({"type": "http.response.start", "status": self.status, "headers": headers})
-        parts = [] if scope["method"] == "HEAD" else self.parts
-        if parts and self.size > PART:
-            for part in parts:
-                await send({"type": "http.response.body", "body": part, "more_body": True})
-                await asyncio.sleep(0)
+        parts, self.parts = self.parts, []
+        if scope["method"] == "HEAD":
             parts = []
+        if self.size > HELD:
+            parts.reverse()
+            while parts:  # a part is freed when it is sent
+                part = parts.pop()
+                for start in range(0, len(part), HELD):
+                    piece = part[start : start + HELD]
+                    await send({"type": "http.response.body", "body": piece, "more_body": True})
+                    await asyncio.sleep(0)
         await send({"type": "http.response.body", "body": b"".join(parts)})
 
 
@@ -161,6 +188,7 @@ class GraphQLEndpoint:
         work = self._answer(headers, text, peer, read_only, request, began)
         answer = await clients.in_turn(name, len(text), work)
         clients.sent(name, answer.size)
+        answer.clients, answer.client = clients, name
         return answer
 
     async def _answer(
@@ -242,7 +270,7 @@ class GraphQLEndpoint:
         if viewer_id is None and self._clients is not None:
             context.signing_up = self._clients.signing_up(headers, peer)
         try:
-            return await self._executor.run(
+            result = await self._executor.run(
                 operation.query,
                 operation.variables,
                 operation.name,
@@ -253,6 +281,9 @@ class GraphQLEndpoint:
         finally:
             if client is not None:
                 client.end()
+        if client is not None and result.cost is not None:
+            client.owe(max(result.size // BYTES_OF_A_COST - result.cost, 0))
+        return result
 
     def _viewer(self, headers: Headers) -> int | None:
         authorization = headers.get(b"authorization")
@@ -321,6 +352,17 @@ def _other_method() -> Answer:
     parts = _problem(message, "BAD_USER_INPUT").parts()
     extra = {"allow": ", ".join(METHODS), "cache-control": NEVER_KEPT}
     return Answer(405, JSON, parts, sum(map(len, parts)), extra)
+
+
+def _unread() -> Answer:
+    """The answer in place of one for which there is no room."""
+    message = (
+        "too many bytes of answers wait to be read: read the earlier answers, then send the "
+        "operation again. What a mutation wrote is written"
+    )
+    parts = _problem(message, "UNAVAILABLE").parts()
+    extra = {"retry-after": "1", "cache-control": NEVER_KEPT}
+    return Answer(503, JSON, parts, sum(map(len, parts)), extra)
 
 
 def _problem(message: str, code: str) -> Result:
