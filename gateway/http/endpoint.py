@@ -292,7 +292,7 @@ class GraphQLEndpoint:
 
 class Front:
     """Passes POST /graphql directly to its endpoint, and all other requests to the routes. `cors`
-    answers preflight requests for the endpoint. `here` looks at each request."""
+    answers preflight requests for the endpoint. `here` looks at each request, and refuses some."""
 
     def __init__(
         self,
@@ -305,8 +305,9 @@ class Front:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         is_http = scope["type"] == "http"
-        if is_http and self._here is not None:
-            self._here.watch(scope)
+        if is_http and self._here is not None and self._here.refuses(scope):
+            await _misdirected()(scope, receive, send)
+            return
         is_hot = is_http and scope["path"] == "/graphql"
         if is_hot and scope["method"] == "POST":
             await (self._cors or self._endpoint)(scope, receive, send)
@@ -352,6 +353,16 @@ def _other_method() -> Answer:
     parts = _problem(message, "BAD_USER_INPUT").parts()
     extra = {"allow": ", ".join(METHODS), "cache-control": NEVER_KEPT}
     return Answer(405, JSON, parts, sum(map(len, parts)), extra)
+
+
+def _misdirected() -> Answer:
+    """The answer to a browser's request for a host that is not the gateway's."""
+    message = (
+        "this gateway has no such host name. Its operator sets public_url to the address that "
+        "people use, or names the host in allowed_hosts"
+    )
+    parts = _problem(message, "FORBIDDEN").parts()
+    return Answer(421, JSON, parts, sum(map(len, parts)), {"cache-control": NEVER_KEPT})
 
 
 def _unread() -> Answer:
