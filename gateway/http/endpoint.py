@@ -246,7 +246,14 @@ class GraphQLEndpoint:
         parts = result.parts()
         size = sum(map(len, parts))
         if LEAST <= size <= MOST and _compresses(headers, request, result):
-            parts = await compressed(parts)
+            clients, counts = self._clients, size > HELD
+            if counts and clients and not clients.hold_answer(request.address, size):
+                return _unread()
+            try:
+                parts = await compressed(parts)
+            finally:
+                if counts and clients:
+                    clients.let_answer_go(request.address, size)
             size = sum(map(len, parts))
             about += b"content-encoding: gzip\r\n"
         return Answer(status, media, parts, size, extra, about)

@@ -4,11 +4,14 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
+import httpx
 import orjson
 import pytest
 
 from gateway.app import create_site
 from gateway.cost.refusals import Refusals
+from gateway.http import endpoint
+from gateway.http.compression import compressed
 from gateway.http.endpoint import HELD, Answer
 from gateway.http.peers import Proxies
 from gateway.http.requests import JSON
@@ -92,6 +95,42 @@ async def test_small_answers_are_not_counted_and_large_ones_always_have_room() -
     assert await begun(*(Reader(unlimited, "192.0.2.1") for _ in range(9))) == [200] * 9
 
 
+async def test_answers_that_are_compressed_are_counted_too(
+    gateway: Gateway, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Five answers of 2 MB, of which two are held until all five were begun."""
+    waiting = asyncio.Event()
+
+    async def late(parts: list[bytes]) -> list[bytes]:
+        await waiting.wait()
+        return await compressed(parts)
+
+    monkeypatch.setattr(endpoint, "compressed", late)
+    query = await long_query(gateway, 1)
+    settings = Settings(auth_secret=SECRET, max_answers_bytes=20_000_000)
+    transport = httpx.ASGITransport(create_site(settings, gateway.runtime).public)
+    headers = {"x-forwarded-for": "192.0.2.9", "accept-encoding": "gzip"}
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+        tasks = [
+            asyncio.create_task(client.post("/graphql", json=query, headers=headers))
+            for _ in range(5)
+        ]
+        await until(lambda: sum(task.done() for task in tasks) == 3)
+        waiting.set()
+        answers = await asyncio.gather(*tasks)
+    assert sorted(answer.status_code for answer in answers) == [200, 200, 503, 503, 503]
+
+
+async def long_query(gateway: Gateway, times: int) -> dict[str, Any]:
+    """An operation whose answer has 1.8 MB `times` times."""
+    await gateway.sign_up("ann")
+    board = await gateway.board("ann", "long")
+    pin = await gateway.pin("ann", board, "long", description="\N{GRINNING FACE}" * 5_000)
+    fields = " ".join(f"a{number}: description" for number in range(90))
+    ids = orjson.dumps([pin] * times).decode()
+    return {"query": f"{{ nodes(ids: {ids}) {{ ... on Pin {{ {fields} }} }} }}"}
+
+
 @pytest.fixture
 async def gateway(tmp_path: Any) -> AsyncIterator[Gateway]:
     async with embedded_gateway(tmp_path / "data") as gateway:
@@ -100,13 +139,7 @@ async def gateway(tmp_path: Any) -> AsyncIterator[Gateway]:
 
 async def test_a_stranger_fills_no_memory_with_answers(gateway: Gateway) -> None:
     """The answers of 9 MB are made of one small request each."""
-    await gateway.sign_up("ann")
-    board = await gateway.board("ann", "long")
-    pin = await gateway.pin("ann", board, "long", description="\N{GRINNING FACE}" * 5_000)
-    fields = " ".join(f"a{number}: description" for number in range(90))
-    ids = orjson.dumps([pin] * 5).decode()
-    query = f"{{ nodes(ids: {ids}) {{ ... on Pin {{ {fields} }} }} }}"
-    body = orjson.dumps({"query": query})
+    body = orjson.dumps(await long_query(gateway, 5))
     head = f"POST /graphql HTTP/1.1\r\nhost: localhost\r\ncontent-type: {JSON}\r\n"
     head += (
         f"x-forwarded-for: 192.0.2.9\r\nconnection: close\r\ncontent-length: {len(body)}\r\n\r\n"
