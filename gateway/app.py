@@ -179,6 +179,7 @@ def _clients(
     return Clients(
         *(proxies, rate, settings.max_running, settings.max_running_cost, sign_ups, refusals),
         shares=shares or Shares(settings.client_share),
+        most_answers=settings.max_answers_bytes,
     )
 
 

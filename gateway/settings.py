@@ -32,7 +32,7 @@ from pydantic_settings import (
 from datasources.errors import ConfigError
 from datasources.protocols import PRIORITIES
 from feed_engine.ordering.spacing import Spacing
-from gateway.server.connections import CLIENTS_SHARE
+from gateway.server.fairness.held_bytes import CLIENTS_SHARE
 from gateway.site.directory import check_directory
 from gateway.site.setting_errors import Sources, check_environment, wrong
 
@@ -166,6 +166,7 @@ class Settings(BaseSettings):
     max_running_cost: int = Field(default=4_000, ge=0)
     client_share: float = Field(default=0.25, ge=0, le=1)
     max_response_bytes: int = Field(default=10_000_000, ge=0)
+    max_answers_bytes: int = Field(default=128 * 1024**2, ge=0)
     document_cache: int = Field(default=1_000, ge=1)
     document_cache_bytes: int = Field(default=256 * 1024**2, ge=1_000_000)
 

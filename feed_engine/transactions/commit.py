@@ -147,7 +147,13 @@ async def mutate(
         key, outbox_id = mutation.scoped_key(), None
         stored = outcome.durable or key is not None  # a kept answer may still have unfinished work
         if amount := stored + outcome.extra:
-            await quota.use(tx, amount, toward=outcome.toward, under=outcome.under)
+            await quota.use(
+                tx,
+                amount,
+                changes=outcome.durable,
+                toward=outcome.toward,
+                under=outcome.under,
+            )
         if stored:
             outbox_id = await tx.post(KIND, encode(outcome.change))
         if key is not None:

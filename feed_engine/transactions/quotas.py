@@ -27,6 +27,12 @@ _OF_KINDS = {
     "createComment": (COMMENTS, 10),
 }
 """The subject of a mutation, and the part of a day's writes that it may have: a fourth, a tenth."""
+_TAKING_BACK = {
+    *("deleteBoard", "deletePin", "deleteComment"),
+    *("unlikePin", "unfollow"),
+}
+"""Mutations that end what an earlier write began. They are never refused: otherwise strangers whose
+comments an owner deletes would use up the owner's day. The earlier writes bound their number."""
 TOWARD = 20
 """The part of a day's writes that one viewer may direct at one other user: a twentieth."""
 UNDER = 100
@@ -59,6 +65,7 @@ class Quota:
     def __init__(self, stores: Stores, name: str, shard: int, viewer_id: int) -> None:
         self._stores, self._name, self._shard, self._viewer_id = stores, name, shard, viewer_id
         self._on = bool(stores.writes_per_day and viewer_id)
+        self._takes_back = name in _TAKING_BACK
         self._elsewhere = self._on and shard != shard_of(viewer_id)
         self._day, self._uses = 0, list[Use]()
         self._taking: asyncio.Task[None] | None = None
@@ -68,7 +75,7 @@ class Quota:
         """Begin to take the mutation's part of the viewer's counts, if they are on another shard
         than its commit."""
         self._day, self._error = today(), None
-        if self._elsewhere:
+        if self._elsewhere and not self._takes_back:
             self._taking = keep(self._change(1))
 
     async def reserved(self) -> None:
@@ -78,10 +85,12 @@ class Quota:
         if isinstance(self._error, Exhausted):
             raise await self._exceeded(shard_of(self._viewer_id), self._of_viewer(1))
 
-    async def use(self, tx: ShardTx, amount: int, *, toward: int, under: int) -> None:
+    async def use(
+        self, tx: ShardTx, amount: int, *, changes: bool, toward: int, under: int
+    ) -> None:
         """Count the write in its own transaction: toward a user and under a pin (0: toward nobody,
-        under none), and for its viewer."""
-        if not self._on:
+        under none), and for its viewer. `changes`: whether more is written than its answer."""
+        if not self._on or (self._takes_back and changes):
             return
         most = self._stores.writes_per_day
         self._uses = [] if self._elsewhere else self._of_viewer(amount)

@@ -9,14 +9,15 @@ from graphql import GraphQLError
 @dataclass(slots=True)
 class Refusals:
     """Counts of refused operations: because of their cost, because the client spent too much or had
-    too many running, because of the size of the response, and because the address created too many
-    accounts."""
+    too many running, because of the size of the response, because the address created too many
+    accounts, and because too many bytes of earlier answers were not read."""
 
     cost: int = 0
     rate: int = 0
     running: int = 0
     bytes: int = 0
     accounts: int = 0
+    unread: int = 0
 
 
 def too_dear(estimate: int, bound: int) -> GraphQLError:
@@ -45,12 +46,12 @@ def too_many(running: int) -> GraphQLError:
     )
 
 
-def too_large(size: int, most: int) -> GraphQLError:
-    """The error of a response that is too large."""
+def too_large(most: int) -> GraphQLError:
+    """The error of a response that is larger than the setting `max_response_bytes`."""
     return GraphQLError(
-        f"The response has {size} bytes: at most {most} are allowed. Ask for shorter pages (first) "
-        "or for fewer fields. What a mutation wrote is written.",
-        extensions={"code": "RESPONSE_TOO_LARGE", "bytes": size, "bound": most},
+        f"The response has more than the {most} bytes that are allowed. Ask for shorter pages "
+        "(first) or for fewer fields. What a mutation wrote is written.",
+        extensions={"code": "RESPONSE_TOO_LARGE", "bound": most},
     )
 
 

@@ -12,12 +12,20 @@ import orjson
 
 SMALL = 4_096
 """The maximum number of objects of a response that is encoded in one piece."""
+SMALL_TEXT = 1 << 18
+"""The maximum number of characters of such a response."""
 PIECE = 1_024
 """The number of values that are encoded at a time."""
+A_VALUE = 64
+"""The characters of a text that count as one more value."""
 PART = 1 << 18
 """The approximate size of a part of a large response, in bytes."""
 BUDGET = 0.004
 """The seconds of work between rests."""
+
+
+class TooLarge(Exception):
+    """The response has more bytes than it may have."""
 
 
 def dumps(value: Any, default: Callable[[Any], Any] | None = None) -> bytes:
@@ -50,8 +58,9 @@ def _spelled_out(value: Any, default: Callable[[Any], Any] | None) -> Iterator[b
         yield json.dumps(value, default=default).encode()
 
 
-async def encode(data: Any) -> list[bytes]:
-    """Returns the bytes of `dumps(data)` in parts of about PART bytes, encoded with rests.
+async def encode(data: Any, most: int = 0) -> list[bytes]:
+    """Returns the bytes of `dumps(data)` in parts of about PART bytes, encoded with rests. Raises
+    TooLarge as soon as they are more than `most` (0: any number).
 
     The parts are not joined: allocating memory for a large response takes the operating system
     longer than the loop may be held.
@@ -60,10 +69,13 @@ async def encode(data: Any) -> list[bytes]:
     pieces: list[bytes] = []
     await asyncio.sleep(0)  # executing has just freed many objects
     clock = asyncio.get_running_loop().time
-    size, since = 0, clock()
+    size, total, since = 0, 0, clock()
     for piece in _pieces(data):
         pieces.append(piece)
         size += len(piece)
+        total += len(piece)
+        if 0 < most < total:
+            raise TooLarge
         if size > PART:
             parts.append(b"".join(pieces))
             pieces, size = [], 0
@@ -93,7 +105,7 @@ def _items(value: list[Any]) -> Iterator[bytes]:
     """The pieces of a list that is not empty. Small items are encoded together."""
     opening, together, count = b"[", list[Any](), 0
     for item in value:
-        values = _values(item, PIECE) if type(item) is dict or type(item) is list else 1
+        values = _values(item, PIECE)
         if values <= PIECE:
             together.append(item)
             count += values
@@ -108,16 +120,18 @@ def _items(value: list[Any]) -> Iterator[bytes]:
 
 
 def _values(value: Any, most: int) -> int:
-    """The number of values in a value, counted until there are more than `most`."""
+    """The number of values in a value, counted until there are more than `most`. A long text counts
+    as several values."""
     if type(value) is dict:
         below: Iterable[Any] = value.values()
     elif type(value) is list:
         below = value
     else:
-        return 1
+        return 1 + len(value) // A_VALUE if type(value) is str else 1
     count = 1
     for item in below:
-        count += _values(item, most - count) if type(item) is dict or type(item) is list else 1
+        kind = type(item)
+        count += _values(item, most - count) if kind is dict or kind is list or kind is str else 1
         if count > most:
             break
     return count

@@ -11,7 +11,7 @@ from gateway.cost.refusals import Refusals, too_dear, too_large, too_often
 from gateway.documents.cache import Documents, PreparedOperation, Stats
 from gateway.documents.hidden_names import hide
 from gateway.execution.client_errors import shown, shown_with
-from gateway.execution.encode import dumps
+from gateway.execution.encode import TooLarge, dumps
 from gateway.execution.staleness import told_stale
 from gateway.execution.tasks.deadlines import Deadlines
 from gateway.server.fairness.clients import Client
@@ -164,10 +164,16 @@ class Executor:
             try:
                 with self._deadlines.begin() as deadline:
                     outcome = await operation.plan.run(
-                        context=context, variables=variables, again=context.again, deadline=deadline
+                        context=context,
+                        variables=variables,
+                        again=context.again,
+                        deadline=deadline,
+                        most_bytes=self._max_bytes,
                     )
             except TimeoutError:
                 result = _failed([b"null"], self._late())
+            except TooLarge:
+                result = self._too_large()
             except (
                 Exception
             ) as raised:  # a bug in the executor: the client sees INTERNAL, we log it
@@ -185,13 +191,15 @@ class Executor:
                     result = _with(outcome.parts, await shown_with(errors, outcome.left_out))
                 else:
                     result = _failed(outcome.parts, *errors)
-                size = result.size if self._max_bytes else 0
-                if size > self._max_bytes:
-                    self.refusals.bytes += 1
-                    result = _failed([b"null"], too_large(size, self._max_bytes))
+                if 0 < self._max_bytes < result.size:
+                    result = self._too_large()
         if stale:
             result.extend(told_stale(stale))
         return result
+
+    def _too_large(self) -> Result:
+        self.refusals.bytes += 1
+        return _failed([b"null"], too_large(self._max_bytes))
 
     def _late(self) -> GraphQLError:
         return GraphQLError(

@@ -13,7 +13,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from datasources.errors import Unauthenticated
 from gateway.cost.refusals import told, too_many
 from gateway.documents.trusted import TrustedDocuments
-from gateway.execution.encode import PART
 from gateway.execution.executor import Executor, Result, refused, waiting
 from gateway.http.auth import Tokens
 from gateway.http.compression import LEAST, MOST, accepts_gzip, compressed
@@ -46,6 +45,12 @@ METHODS = ("GET", "POST")
 """The methods of operations."""
 FAILED = "the server failed to answer this request; its log says why"
 _NOTHING: Mapping[str, str] = {}
+HELD = 1 << 16
+"""Bytes of the largest answer that is handed to its connection in one piece. A larger answer waits
+in pieces of this size until the client reads it, and counts as held meanwhile."""
+BYTES_OF_A_COST = 1_000
+"""Bytes of an answer that are paid with each unit of its estimated cost. The estimate does not know
+how long texts are, so further bytes are charged afterwards."""
 NEVER_KEPT = "private, no-store"
 """Cache-Control of an answer to a GET: a viewer's answer is for that viewer alone, and a write
 that was acknowledged is in every later answer. Exceptions are the answers that
@@ -68,11 +73,15 @@ class Answer:
     extra: Mapping[str, str]
     about: bytes = b""
     """Header lines about the request: its id, its trace."""
+    clients: Clients | None = None
+    """The clients among which a large answer is counted."""
+    client: str = ""
+    """The answer's client (`Clients.name`)."""
 
     def plain(self) -> bytes | None:
         """The headers as text; None if the answer has other headers, or is too large for one
         piece."""
-        if self.extra or self.size > PART:
+        if self.extra or self.size > HELD:
             return None
         return b"content-type: %b\r\ncontent-length: %d\r\n%b%b" % (
             _CONTENT_TYPES[self.media],
@@ -83,6 +92,19 @@ class Answer:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the answer, as an ASGI application."""
+        if self.clients is None or self.size <= HELD:
+            await self._send(scope, send)
+            return
+        if not self.clients.hold_answer(self.client, self.size):
+            self.parts = []
+            await _unread()._send(scope, send)
+            return
+        try:
+            await self._send(scope, send)
+        finally:
+            self.clients.let_answer_go(self.client, self.size)
+
+    async def _send(self, scope: Scope, send: Send) -> None:
         always = {**_ALWAYS, **self.extra}
         headers = [
             (b"content-type", _CONTENT_TYPES[self.media]),
@@ -91,12 +113,17 @@ class Answer:
             *((line.split(b": ", 1)) for line in self.about.splitlines()),
         ]
         await send({"type": "http.response.start", "status": self.status, "headers": headers})
-        parts = [] if scope["method"] == "HEAD" else self.parts
-        if parts and self.size > PART:
-            for part in parts:
-                await send({"type": "http.response.body", "body": part, "more_body": True})
-                await asyncio.sleep(0)
+        parts, self.parts = self.parts, []
+        if scope["method"] == "HEAD":
             parts = []
+        if self.size > HELD:
+            parts.reverse()
+            while parts:  # a part is freed when it is sent
+                part = parts.pop()
+                for start in range(0, len(part), HELD):
+                    piece = part[start : start + HELD]
+                    await send({"type": "http.response.body", "body": piece, "more_body": True})
+                    await asyncio.sleep(0)
         await send({"type": "http.response.body", "body": b"".join(parts)})
 
 
@@ -168,6 +195,7 @@ class GraphQLEndpoint:
         work = self._answer(headers, text, peer, read_only, request, began)
         answer = await clients.in_turn(name, len(text), work)
         clients.sent(name, answer.size)
+        answer.clients, answer.client = clients, name
         return answer
 
     async def _answer(
@@ -228,7 +256,14 @@ class GraphQLEndpoint:
         parts = result.parts()
         size = sum(map(len, parts))
         if LEAST <= size <= MOST and _compresses(headers, request, result):
-            parts = await compressed(parts)
+            clients, counts = self._clients, size > HELD
+            if counts and clients and not clients.hold_answer(request.address, size):
+                return _unread()
+            try:
+                parts = await compressed(parts)
+            finally:
+                if counts and clients:
+                    clients.let_answer_go(request.address, size)
             size = sum(map(len, parts))
             about += b"content-encoding: gzip\r\n"
         return Answer(status, media, parts, size, extra, about)
@@ -253,7 +288,7 @@ class GraphQLEndpoint:
         if viewer_id is None and self._clients is not None:
             context.signing_up = self._clients.signing_up(headers, peer)
         try:
-            return await self._executor.run(
+            result = await self._executor.run(
                 document,
                 operation.variables,
                 operation.name,
@@ -264,6 +299,9 @@ class GraphQLEndpoint:
         finally:
             if client is not None:
                 client.end()
+        if client is not None and result.cost is not None:
+            client.owe(max(result.size // BYTES_OF_A_COST - result.cost, 0))
+        return result
 
     def _kept(self, headers: Headers, result: Result) -> Mapping[str, str]:
         """The headers that say how long caches may keep the answer to a GET. Only a stranger's
@@ -286,7 +324,7 @@ class GraphQLEndpoint:
 
 class Front:
     """Passes POST /graphql directly to its endpoint, and all other requests to the routes. `cors`
-    answers preflight requests for the endpoint. `here` looks at each request."""
+    answers preflight requests for the endpoint. `here` looks at each request, and refuses some."""
 
     def __init__(
         self,
@@ -299,8 +337,9 @@ class Front:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         is_http = scope["type"] == "http"
-        if is_http and self._here is not None:
-            self._here.watch(scope)
+        if is_http and self._here is not None and self._here.refuses(scope):
+            await _misdirected()(scope, receive, send)
+            return
         is_hot = is_http and scope["path"] == "/graphql"
         if is_hot and scope["method"] == "POST":
             await (self._cors or self._endpoint)(scope, receive, send)
@@ -346,6 +385,27 @@ def _other_method() -> Answer:
     parts = _problem(message, "BAD_USER_INPUT").parts()
     extra = {"allow": ", ".join(METHODS), "cache-control": NEVER_KEPT}
     return Answer(405, JSON, parts, sum(map(len, parts)), extra)
+
+
+def _misdirected() -> Answer:
+    """The answer to a browser's request for a host that is not the gateway's."""
+    message = (
+        "this gateway has no such host name. Its operator sets public_url to the address that "
+        "people use, or names the host in allowed_hosts"
+    )
+    parts = _problem(message, "FORBIDDEN").parts()
+    return Answer(421, JSON, parts, sum(map(len, parts)), {"cache-control": NEVER_KEPT})
+
+
+def _unread() -> Answer:
+    """The answer in place of one for which there is no room."""
+    message = (
+        "too many bytes of answers wait to be read: read the earlier answers, then send the "
+        "operation again. What a mutation wrote is written"
+    )
+    parts = _problem(message, "UNAVAILABLE").parts()
+    extra = {"retry-after": "1", "cache-control": NEVER_KEPT}
+    return Answer(503, JSON, parts, sum(map(len, parts)), extra)
 
 
 def _problem(message: str, code: str) -> Result:

@@ -52,7 +52,11 @@ class Unit(NamedTuple):
 
 
 class Proxies:
-    """The proxies whose X-Forwarded-For is trusted: addresses and networks, or `*` for all."""
+    """The proxies whose X-Forwarded-For is trusted: addresses and networks, or `*` for all peers.
+
+    With `*`, an address in the list is a further proxy only if it is named as well: all peers are
+    proxies, but the list has the addresses of clients, too.
+    """
 
     def __init__(self, trusted: Iterable[str]) -> None:
         """Raises ConfigError for a text that is neither an address nor a network."""
@@ -75,8 +79,10 @@ class Proxies:
         self._told = set[str]()
 
     def _trusts(self, address: str) -> bool:
-        if self._all:
-            return True
+        return self._all or self._names(address)
+
+    def _names(self, address: str) -> bool:
+        """Whether an address or network of the setting has the address."""
         try:
             found = ip_address(address)
         except ValueError:
@@ -139,7 +145,7 @@ class Proxies:
             if found is None:
                 return address, False, f"{entry.strip()[:60]!a}"
             address = found
-            if not self.trusts(address):
+            if not self._names(address):
                 break
         return address, True, None
 

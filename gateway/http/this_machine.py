@@ -7,6 +7,10 @@ hides them is recognized by HTTP/1.0, which nginx speaks by default, or by the n
 and from then on nobody is on this machine, because the next stranger may send the name `localhost`.
 A proxy that changes all of this can't be recognized, so nobody is on this machine either if the
 settings say that the gateway is public.
+
+A browser's request for another host may also come from a page of another site whose name resolves
+to this machine (DNS rebinding). It is refused, and shows no proxy: otherwise such a page could read
+the gateway in its visitor's name, or take the metrics and the sign-in away from this machine.
 """
 
 import logging
@@ -28,6 +32,8 @@ _OF_PROXIES = (
     "x-envoy-external-address",
 )
 _PREFIX_OF_PROXIES = "x-forwarded-"
+_OF_BROWSERS = ("accept-language", "origin", "referer", "sec-fetch-site")
+"""Headers that browsers send. All send the first one with each request, and no page can omit it."""
 _LONGEST = 60  # characters of a header that a line of the log repeats
 
 
@@ -38,32 +44,48 @@ class ThisMachine:
         self._hosts = {name.lower() for name in settings.allowed_hosts} | _own(settings.host)
         self._is_watching = public_address(settings) is None
         """False if the gateway is public, or a proxy that hides its clients was seen."""
+        self._has_refused = False
 
     def sent(self, request: Request) -> bool:
         """Whether the request comes from this machine, and no proxy forwards it."""
         if not self._is_watching or _is_named(request):
             return False
-        self.watch(request.scope)
-        return self._is_watching
+        sign = self._sign_of_a_proxy(request)
+        if sign is not None and not self._is_misdirected(request):
+            self._stop(scope=request.scope, sign=sign)
+        return sign is None
 
-    def watch(self, scope: Scope) -> None:
-        """Look for a proxy that hides its clients: in every request, because a stranger who asks
-        for metrics would show no sign of it."""
-        if not self._is_watching or _is_named(request := Request(scope)):
-            return
-        if sign := self._sign_of_a_proxy(request):
-            self._is_watching = False
+    def refuses(self, scope: Scope) -> bool:
+        """Whether to refuse a request: a browser sends it for a host that is not the gateway's.
+        Looks in each request for a proxy that hides its clients, because a stranger who asks for
+        metrics would show no sign of it."""
+        if not self._is_watching or _is_named(request := Request(scope)) or self.sent(request):
+            return False
+        if not self._is_watching:
+            return False
+        if not self._has_refused:
+            self._has_refused = True
             log.warning(
-                "a request from %s %s: a proxy that hides its clients seems to be in front of this "
-                "gateway. So nobody gets metrics, states of stores or demo tokens on the public "
-                "port until the gateway restarts. Let the proxy send X-Forwarded-For, and set "
-                "public_url and, for operators, admin_port: %s. If there is no proxy, name the "
-                "host in allowed_hosts",
-                *(scope["client"][0], sign, HOW_TO),
+                "a browser's request for the host %s was refused: this gateway has no such name. "
+                "If the gateway is for other people, set public_url: %s. If it is this machine's "
+                "name, name it in allowed_hosts",
+                *(_shown(request), HOW_TO),
             )
+        return True
+
+    def _stop(self, scope: Scope, sign: str) -> None:
+        self._is_watching = False
+        log.warning(
+            "a request from %s %s: a proxy that hides its clients seems to be in front of this "
+            "gateway. So nobody gets metrics, states of stores or demo tokens on the public "
+            "port until the gateway restarts. Let the proxy send X-Forwarded-For, and set "
+            "public_url and, for operators, admin_port: %s. If there is no proxy, name the "
+            "host in allowed_hosts",
+            *(scope["client"][0], sign, HOW_TO),
+        )
 
     def is_in_doubt(self, headers: Headers) -> bool:
-        """Whether `watch` must look at a request by HTTP/1.1 with these headers."""
+        """Whether `refuses` must look at a request by HTTP/1.1 with these headers."""
         return (
             self._is_watching
             and b"x-forwarded-for" not in headers
@@ -77,7 +99,20 @@ class ThisMachine:
         hosts = request.headers.getlist("host")
         if len(hosts) == 1 and host_name(hosts[0]) in self._hosts:
             return None
-        return f"is for the host {', '.join(hosts)[:_LONGEST]!a}"
+        return f"is for the host {_shown(request)}"
+
+    def _is_misdirected(self, request: Request) -> bool:
+        """Whether a request for another host may be a page's in a browser of this machine."""
+        headers = request.headers
+        return request.scope.get("http_version", "1.1") != "1.0" and (
+            headers.get("user-agent", "").startswith("Mozilla/")
+            or any(name in headers for name in _OF_BROWSERS)
+        )
+
+
+def _shown(request: Request) -> str:
+    """The request's hosts, as a line of the log has them."""
+    return f"{', '.join(request.headers.getlist('host'))[:_LONGEST]!a}"
 
 
 def _is_named(request: Request) -> bool:

@@ -1,12 +1,15 @@
 """How many lines of the log one address may cause: a stranger must not fill the disk."""
 
+from collections import Counter
 from collections.abc import Callable
 from time import monotonic
 from typing import NamedTuple
 
+from gateway.http.peers import units
+
 LINES_A_SECOND = 100
-"""Lines of requests that one address may cause in a second. A line has about 300 bytes, and 1,000
-at most."""
+"""Lines of requests that one address may cause in a second; an IPv6 network may cause several times
+as many (`gateway.http.peers.units`). A line has about 300 bytes, and 1,000 at most."""
 OF_MANY = 10
 """A trusted proxy that names no client may cause this many times as many lines: its requests come
 from many clients, of which one may be an attacker."""
@@ -29,7 +32,10 @@ class Volume:
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self._clock, self._until = clock, 0.0
-        self._lines: dict[str, int] = {}
+        self._lines = Counter[str]()
+        """The lines of each address, and of its networks."""
+        self._addresses = set[str]()
+        self._left_out = Counter[str]()
 
     def next_second(self) -> LeftOut | None:
         """Begin another second, if the last one is over. Returns what was left out in it; None if
@@ -37,26 +43,25 @@ class Volume:
         now = self._clock()
         if now < self._until:
             return None
-        lines, self._lines, self._until = self._lines, {}, now + 1.0
-        left = {
-            address: count - _most(address)
-            for address, count in lines.items()
-            if count > _most(address)
-        }
+        left, self._until = self._left_out, now + 1.0
+        self._lines, self._addresses, self._left_out = Counter(), set(), Counter()
         if not left:
             return None
-        most = max(left, key=left.__getitem__)
-        return LeftOut(sum(left.values()), len(left), most or "(a proxy that names no client)")
+        [(most, _)] = left.most_common(1)
+        return LeftOut(left.total(), len(left), most or "(a proxy that names no client)")
 
     def may(self, address: str) -> bool:
         """Whether a request of the address may have a line. An empty address is a trusted proxy
         that names no client."""
-        lines = self._lines
-        if address not in lines and len(lines) >= ADDRESSES:
-            address = _FURTHER
-        count = lines[address] = lines.get(address, 0) + 1
-        return count <= _most(address)
-
-
-def _most(address: str) -> int:
-    return LINES_A_SECOND if address else OF_MANY * LINES_A_SECOND
+        if address not in self._addresses:
+            if len(self._addresses) >= ADDRESSES:
+                address = _FURTHER
+            self._addresses.add(address)
+        lines, found = self._lines, units(address)
+        times = 1 if address else OF_MANY
+        if any(lines[unit.name] >= LINES_A_SECOND * unit.times * times for unit in found):
+            self._left_out[address] += 1
+            return False
+        for unit in found:
+            lines[unit.name] += 1
+        return True

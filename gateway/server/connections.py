@@ -12,12 +12,8 @@ from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from gateway.http.peers import site, units
+from gateway.server.fairness.held_bytes import NETWORKS_SHARE, HeldBytes, reduce
 
-CLIENTS_SHARE = 4
-"""A client may hold 1/CLIENTS_SHARE of the bytes of bodies; the rest is left to other clients."""
-NETWORKS_SHARE = 2
-"""A network of several clients has 1/NETWORKS_SHARE of the connections and bytes at most, however
-many times a client's share it has."""
 _LOOKED_AT = 64
 """Connections that are checked to find one that may be closed. It limits the work for each new
 connection."""
@@ -42,8 +38,8 @@ class Connection(Protocol):
 class Connections:
     """The open connections of one process. `most` is the limit for all, `most_of_client` the limit
     for a client (see `gateway.http.peers.site`); a network of clients has several times as many
-    (`gateway.http.peers.units`). `trusts` recognizes the proxies, which have no such limit.
-    `most_bytes` limits the bodies' bytes."""
+    (`gateway.http.peers.units`), but 1/NETWORKS_SHARE of all at most. `trusts` recognizes the
+    proxies, which have no such limit. `most_bytes` limits the bodies' bytes."""
 
     def __init__(
         self,
@@ -54,11 +50,7 @@ class Connections:
         most_bytes: int = 64 * 1024**2,
     ) -> None:
         self.most, self._most_of_client, self._trusts = most, most_of_client, trusts
-        self._most_bytes = most_bytes
-        self._bytes: Counter[str] = Counter()
-        """The bytes of bodies that are held, by unit. All trusted proxies together have the empty
-        name."""
-        self._held = 0
+        self._bodies = HeldBytes(most_bytes)
         self._new: dict[Connection, None] = {}
         self._used: dict[Connection, None] = {}
         self._of_unit: Counter[str] = Counter()
@@ -120,31 +112,20 @@ class Connections:
         else:
             return
         if client := self.client(connection.peer):
-            _reduce(self._of_unit, client, 1)
+            reduce(self._of_unit, client, 1)
 
     def hold(self, peer: str, more: int) -> bool:
         """Hold `more` bytes of a body from a client. Returns False if that is too many."""
-        if self._held + more > self._most_bytes:
-            return False
-        found = units(self.client(peer))
-        for unit in found:
-            share = CLIENTS_SHARE if unit.times == 1 else NETWORKS_SHARE
-            if unit.name and self._bytes[unit.name] + more > self._most_bytes // share:
-                return False
-        for unit in found:
-            self._bytes[unit.name] += more
-        self._held += more
-        return True
+        return self._bodies.hold(self.client(peer), more)
 
     def let_go(self, peer: str, held: int) -> None:
         """Release the bytes of a body that is no longer needed."""
-        _reduce(self._bytes, self.client(peer), held)
-        self._held -= held
+        self._bodies.let_go(self.client(peer), held)
 
     @property
     def held(self) -> int:
         """The bytes of bodies that are held now."""
-        return self._held
+        return self._bodies.held
 
     def client(self, peer: str) -> str:
         """The client to which a connection from this address belongs; empty for a trusted proxy and
@@ -164,11 +145,3 @@ class Connections:
                 del group[connection]  # it comes last now, and the next check begins after it
                 group[connection] = None
         return False
-
-
-def _reduce(counts: Counter[str], client: str, by: int) -> None:
-    """Reduce the counts of the client's units, and forget the ones that are zero."""
-    for unit in units(client):
-        counts[unit.name] -= by
-        if counts[unit.name] <= 0:
-            del counts[unit.name]

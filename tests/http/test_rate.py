@@ -113,6 +113,21 @@ async def test_a_response_has_a_largest_size(gateway: Gateway) -> None:
     assert "errors" not in (await post(app, {"query": "{ viewer { id } }"}, "10.6.0.1")).json()
 
 
+async def test_long_texts_are_charged_when_they_were_made(gateway: Gateway) -> None:
+    app = app_of(gateway, rate_cost=1, rate_burst=5_000, max_cost=5_000)
+    board = await gateway.board("ann", "long")
+    pin = await gateway.pin("ann", board, "long", description="x" * 5_000)
+    fields = " ".join(f"a{number}: description" for number in range(90))
+    query = {"query": f'{{ nodes(ids: ["{pin}", "{pin}"]) {{ ... on Pin {{ {fields} }} }} }}'}
+    answers = [await post(app, query, "10.9.0.1", x_pinway_cost="1") for _ in range(8)]
+    cost = answers[0].json()["extensions"]["cost"]["estimate"]
+    assert cost < 200
+    assert len(answers[0].content) > 900_000
+    statuses = [answer.status_code for answer in answers]
+    assert statuses[:3] == [200] * 3
+    assert statuses[-1] == 429
+
+
 async def test_refusals_are_counted_by_their_reason(gateway: Gateway) -> None:
     app = app_of(gateway, **ONCE, max_response_bytes=50)
     for _ in range(5):

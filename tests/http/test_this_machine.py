@@ -32,6 +32,14 @@ def sent(
     return here.sent(Request(scope))
 
 
+def refuses(
+    here: ThisMachine, headers: dict[str, str], peer: str = "127.0.0.1", version: str = "1.1"
+) -> bool:
+    pairs = [(name.encode(), value.encode()) for name, value in headers.items()]
+    scope = {"type": "http", "headers": pairs, "client": (peer, 1), "http_version": version}
+    return here.refuses(scope)
+
+
 @pytest.mark.parametrize(
     "host",
     [
@@ -98,6 +106,49 @@ def test_behind_a_proxy_that_hides_its_clients_nobody_is_on_this_machine(
         assert word in told
     assert "\x1b" not in told
     assert len(told) < 600
+
+
+BROWSERS = [
+    {"user-agent": "Mozilla/5.0 (X11)"},
+    {"user-agent": "x", "accept-language": "en"},
+    {"origin": "http://pins.example:8000"},
+    {"referer": "http://pins.example:8000/"},
+]
+
+
+@pytest.mark.parametrize("headers", BROWSERS)
+def test_a_page_of_another_site_is_refused_and_closes_nothing(
+    headers: dict[str, str], caplog: pytest.LogCaptureFixture
+) -> None:
+    """The name of such a site resolves to this machine, so requests are for another host."""
+    here = ThisMachine(Settings())
+    with caplog.at_level(logging.WARNING, "pinway"):
+        for _ in range(3):
+            assert refuses(here, {"host": "pins.example:8000", **headers})
+            assert not sent(here, {"host": "pins.example:8000", **headers})
+            assert sent(here, {**HERE, **headers})
+            assert not refuses(here, {**HERE, **headers})
+    (told,) = caplog.messages
+    assert "public_url" in told
+    assert "'pins.example:8000'" in told
+
+
+@pytest.mark.parametrize("headers", BROWSERS)
+def test_browsers_are_served_where_their_host_is_expected(headers: dict[str, str]) -> None:
+    foreign = {"host": "pins.example", **headers}
+    for settings in (
+        read_settings(public_url="https://pins.example"),
+        read_settings(host="0.0.0.0"),
+        read_settings(allowed_hosts=["pins.example"]),
+    ):
+        assert not refuses(ThisMachine(settings), foreign)
+    here = ThisMachine(Settings())
+    assert not refuses(here, {**foreign, "x-forwarded-for": STRANGER})
+    assert not refuses(here, foreign, STRANGER)
+    assert sent(here, HERE)
+    assert not refuses(here, foreign, version="1.0"), "plain nginx"
+    assert not sent(here, HERE)
+    assert not refuses(here, foreign)
 
 
 def test_another_machine_is_never_this_one_and_closes_nothing() -> None:
@@ -184,6 +235,18 @@ async def test_a_page_that_strangers_load_shows_the_proxy(tmp_path: Path) -> Non
             await stranger.get("/web/boot.json")
         async with client(found.public) as local:
             assert await told(local) == {}
+
+
+async def test_a_page_of_another_site_reads_nothing_and_takes_nothing_away(tmp_path: Path) -> None:
+    async with with_ann(tmp_path, web=True) as found:
+        headers = {"host": "pins.example", "accept_language": "en"}
+        async with client(found.public, **headers) as page:
+            for path in ("/", "/graphql?query={__typename}", "/web/boot.json", "/healthz"):
+                answer = await page.get(path)
+                assert (answer.status_code, "public_url" in answer.text) == (421, True), path
+            assert (await page.post("/graphql", json={"query": "{viewer{id}}"})).status_code == 421
+        async with client(found.public) as local:
+            assert (await told(local)).keys() == ALL
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])

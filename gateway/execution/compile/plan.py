@@ -20,7 +20,7 @@ from graphql.pyutils import is_awaitable
 
 from gateway.execution.compile.variables import Variables
 from gateway.execution.compile.variant import Charge, Variant
-from gateway.execution.encode import SMALL, dumps, encode
+from gateway.execution.encode import SMALL, SMALL_TEXT, dumps, encode
 from gateway.execution.model.operation import NotCompiled, Operation
 from gateway.execution.run.errors import MOST_ERRORS
 from gateway.execution.run.errors import left_out as told_left_out
@@ -120,8 +120,10 @@ class Plan:
         root: Any = None,
         again: Again | None = None,
         deadline: Deadline | None = None,
+        most_bytes: int = 0,
     ) -> Outcome:
-        """Run one request. Returns its outcome.
+        """Run one request. Returns its outcome. Raises TooLarge if its data has more than
+        `most_bytes` bytes (0: any number).
 
         An Exception of a resolver becomes an error of the outcome. A BaseException that is not an
         Exception is raised: a cancelled resolver cancels the request, as with graphql-core.
@@ -135,13 +137,13 @@ class Plan:
         """
         inputs = variables or {}
         if self.fallback is not None:
-            return await self._fall_back(context, variables, root)
+            return await self._fall_back(context, variables, root, most_bytes)
         coerced, values, errors = self.variables.coerce(inputs)
         if errors:
             return Outcome(None, errors, started=False)
         variant = self._variant(coerced)
         if variant is None:
-            return await self._fall_back(context, variables, root)
+            return await self._fall_back(context, variables, root, most_bytes)
         if variant.unprepared:
             try:
                 await variant.prepare(self._aside)
@@ -157,12 +159,12 @@ class Plan:
         try:
             try:
                 await run.execute()
-                parts = _in_one_part(run) or await encode(run.data)
+                parts = _in_one_part(run) or await encode(run.data, most_bytes)
             except CancelledError:
                 if deadline is None or not deadline.passed or not self.operation.serial:
                     raise
                 run.cut(deadline.seconds)
-                parts = _in_one_part(run) or await encode(run.data)
+                parts = _in_one_part(run) or await encode(run.data, most_bytes)
         finally:
             if len(run.deferred_free) > SLICES_AT_ONCE:
                 run.data = None
@@ -204,7 +206,7 @@ class Plan:
         self._variants.clear()
 
     async def _fall_back(
-        self, context: Any, variables: dict[str, Any] | None, root: Any
+        self, context: Any, variables: dict[str, Any] | None, root: Any, most_bytes: int
     ) -> Outcome:
         if self.fallback in UNSUPPORTED:
             error = GraphQLError(f"Pinway does not support {UNSUPPORTED[self.fallback]}.")
@@ -227,9 +229,11 @@ class Plan:
         # For wrong variables, graphql-core returns no data, and errors without a path.
         started = result.data is not None or any(error.path for error in errors)
         causes = [error.original_error or error for error in left_out]
-        return Outcome([dumps(result.data)] if started else None, errors, started, causes)
+        parts = await encode(result.data, most_bytes) if started else None
+        return Outcome(parts, errors, started, causes)
 
 
 def _in_one_part(run: Run) -> list[bytes] | None:
     """Returns the JSON of small data; None for large data, which is encoded with rests."""
-    return [dumps(run.data)] if run.objects_made <= SMALL else None
+    is_small = run.objects_made <= SMALL and run.characters <= SMALL_TEXT
+    return [dumps(run.data)] if is_small else None

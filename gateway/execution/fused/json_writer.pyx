@@ -48,6 +48,7 @@ cdef dict KINDS = {
     "String": STRING, "ID": ID, "Int": INT, "Float": FLOAT, "Boolean": BOOLEAN, "other": OTHER
 }
 cdef enum: ROOM = 256  # bytes for an object, at first
+cdef enum: MOST = 1 << 19  # bytes of an attempt's objects; encode writes larger ones, with rests
 cdef enum: STEP = 4  # rows between one step of fetching and the next
 
 
@@ -166,7 +167,7 @@ cdef class JsonWriter:
     cpdef list write(self, list columns):
         """Write the writer's own objects, for orjson to include. `columns` has the Leaves of all
         objects. Raises an Exception where a value is unusual."""
-        cdef Py_ssize_t n = len(columns), i
+        cdef Py_ssize_t n = len(columns), i, total = 0
         cdef list held = []  # what the columns point to
         cdef list made = []
         cdef tuple items
@@ -193,6 +194,9 @@ cdef class JsonWriter:
             for i in range(state[self.number].count):
                 out.size = 0
                 self.put(&out, state)
+                total += out.size
+                if total > MOST:
+                    raise FastPathMiss
                 made.append(Fragment(PyBytes_FromStringAndSize(out.data, out.size)))
             self.room = min(out.room, 1 << 16)
         finally:
@@ -246,6 +250,8 @@ cdef class JsonWriter:
                             leaves.end()
                     put_bytes(&leaves.text, self.last)
                     leaves.end()
+                    if leaves.text.size > MOST:
+                        raise FastPathMiss
                 return 0
         except Exception:
             leaves.usual = False
@@ -278,6 +284,8 @@ cdef class JsonWriter:
                 leaves.put(out, text)
                 put_below(out, &self.fields[i], state, row)
                 text += 1
+        if out.size > MOST:
+            raise FastPathMiss
         return leaves.put(out, text)
 
     cdef int fetch(self, PyObject **owners, Py_ssize_t row, Py_ssize_t count) except -1:

@@ -4,7 +4,7 @@ cdef class State:
     cdef public list deferred_free, dropped, loads, unchecked
     cdef public object helpers, resolver_context, context, next_field_context, loop, queue, root, variables
     cdef public set waiting
-    cdef public Py_ssize_t objects_made, objects_since_rest
+    cdef public Py_ssize_t characters, objects_made, objects_since_rest
 
     cpdef complete_later(self, what, values, positions)
     cpdef count(self, Py_ssize_t made)

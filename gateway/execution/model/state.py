@@ -80,6 +80,7 @@ class State:
         ),
         *(
             "loop",
+            "characters",
             "objects_made",
             "nulled",
             "queue",
@@ -131,6 +132,9 @@ class State:
     the next root field sees the context variables that the chain sets."""
     objects_made: int
     """The number of objects made so far."""
+    characters: int
+    """The number of characters of the texts of these objects. Texts that are JSON already don't
+    count."""
     objects_since_rest: int
     """The number of objects made since the clock was last read."""
     sliced: bool

@@ -57,7 +57,7 @@ class Run(Waiting):
         self.unchecked, self.dropped = [], []
         self.resolved = self.resolver_context = self.next_field_context = self.helpers = None
         self.serial_chain = self.sliced = False
-        self.objects_made = self.objects_since_rest = 0
+        self.characters = self.objects_made = self.objects_since_rest = 0
         self._done = (0, 0, 0)
         """The number of steps that are done, and the numbers of errors, and of errors that are left
         out, after them."""

@@ -43,6 +43,9 @@ class LeafCompleter(BaseCompleter):
         self.type = type_
         self._coerce = type_.coerce_output_value
         self._exact = _exact_kind(type_)
+        self._may_be_long = self._exact is str or (
+            self._exact is None and not isinstance(type_, GraphQLEnumType)
+        )
         self._names: dict[Any, str] = {}
 
     def complete(
@@ -63,15 +66,18 @@ class LeafCompleter(BaseCompleter):
     ) -> Sequence[Any]:
         """Returns the coerced values, parallel to `values`. A failed value is recorded, and is None
         in the result."""
+        made: Sequence[Any]
         try:
-            return self.usual(values, classes_of(values) if classes is None else classes)
+            made = self.usual(values, classes_of(values) if classes is None else classes)
         except Exception:  # the loop below finds the unusual value
             awaited: dict[int, Any] = {}
             made = [self._one(run, value, positions, i, awaited) for i, value in enumerate(values)]
             if awaited:
                 completer, at = _Awaited(self.field, nonnull=False), some(positions, list(awaited))
                 run.complete_later(completer, list(awaited.values()), at)
-            return made
+        if self._may_be_long:
+            run.characters += _characters(made)
+        return made
 
     def usual(self, values: Sequence[Any], classes: set[type]) -> Sequence[Any]:
         """Returns the coerced values. Raises an Exception if a value is unusual."""
@@ -206,6 +212,14 @@ class _Awaited(BaseCompleter):
                 run.fail(positions, i, without_frame(error))
             else:
                 positions.put(i, value)
+
+
+def _characters(values: Sequence[Any]) -> int:
+    """Returns the number of characters of the texts among the values."""
+    try:
+        return sum(map(len, values))
+    except TypeError:
+        return sum([len(value) for value in values if type(value) is str])
 
 
 def _check(coerced: Any) -> None:

@@ -14,6 +14,7 @@ from gateway.cost.rate import Rate
 from gateway.cost.refusals import Refusals
 from gateway.http.peers import Proxies, Unit, around, site
 from gateway.http.requests import Headers
+from gateway.server.fairness.held_bytes import HeldBytes
 from gateway.server.fairness.room import Room
 from gateway.server.fairness.shares import A_BYTE, Shares, timed
 from gateway.server.fairness.turns import Turns
@@ -107,15 +108,18 @@ class Clients:
         sign_ups: Rate | None = None,
         refusals: Refusals | None = None,
         shares: Shares | None = None,
+        most_answers: int = 0,
     ) -> None:
         """`sign_ups` are the buckets for accounts that an address creates, each of which costs
-        `SIGN_UP`. `refusals` counts the refused accounts."""
+        `SIGN_UP`. `refusals` counts the refused accounts, and the answers that were not sent.
+        `most_answers` limits the bytes of answers that wait to be read; 0: no limit."""
         self._sign_ups, self._refusals = sign_ups, refusals or Refusals()
         self._proxies, self.rate, self.most_running = proxies, rate, most_running
         self.running: dict[str, int] = {}
         self.room = Room(most_running_cost)
         self.shares = shares or Shares(0)
         self._turns = Turns(shares=self.shares)
+        self._answers = HeldBytes(most_answers)
 
     def name(self, headers: Headers, peer: str) -> str:
         """The address whose turns and share of time the request takes. Empty for a trusted proxy's
@@ -146,6 +150,25 @@ class Clients:
         steps."""
         if name:
             self.shares.charge(name, size * A_BYTE)
+
+    def hold_answer(self, name: str, size: int) -> bool:
+        """Hold an answer of this size until the client has read it. Returns False if too many bytes
+        of answers wait already."""
+        held = self._answers.hold(name, self._counted(size))
+        self._refusals.unread += not held
+        return held
+
+    def let_answer_go(self, name: str, size: int) -> None:
+        """Hold an answer no longer: it was read, or the client has gone."""
+        self._answers.let_go(name, self._counted(size))
+
+    @property
+    def answers_held(self) -> int:
+        """The bytes of answers that wait to be read."""
+        return self._answers.held
+
+    def _counted(self, size: int) -> int:
+        return min(size, self._answers.of_client)
 
     async def next_part(self, name: str) -> None:
         """Wait until the client may send the next part of a response."""

@@ -196,7 +196,7 @@ async def test_errors_count_as_bytes_of_the_response() -> None:
     assert whole["data"] == small["data"]
     [error] = (await answered("{ rows { own } }", max_response_bytes=data + errors - 1))["errors"]
     assert error["extensions"]["code"] == "RESPONSE_TOO_LARGE"
-    assert error["extensions"]["bytes"] == data + errors
+    assert error["extensions"]["bound"] == data + errors - 1
 
 
 async def test_a_long_message_is_cut() -> None:

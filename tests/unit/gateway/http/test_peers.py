@@ -132,10 +132,13 @@ def test_a_proxy_that_speaks_of_its_client_in_another_header_is_told_of_once(
     assert "X-Forwarded-For" in told
 
 
-def test_where_all_are_trusted_the_first_address_is_the_client() -> None:
+def test_where_all_peers_are_trusted_a_client_can_not_choose_its_address() -> None:
     everybody = Proxies(["*"])
-    assert client("192.0.2.1", "1.1.1.1, 2.2.2.2", proxies=everybody) == "1.1.1.1"
+    assert client("192.0.2.1", "1.1.1.1, 2.2.2.2", proxies=everybody) == "2.2.2.2"
+    assert client("192.0.2.1", "1.1.1.1", "2.2.2.2", proxies=everybody) == "2.2.2.2"
     assert not hides("192.0.2.1", "1.1.1.1, 2.2.2.2", proxies=everybody)
+    two = Proxies(["*", "10.0.0.0/8"])
+    assert client("192.0.2.1", "1.1.1.1, 2.2.2.2, 10.0.0.3", proxies=two) == "2.2.2.2"
 
 
 def test_a_list_of_thousands_of_proxies_is_read_from_its_end_to_a_bound() -> None:

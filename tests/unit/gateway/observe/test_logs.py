@@ -199,3 +199,28 @@ def test_on_a_terminal_lines_are_for_people(capsys: pytest.CaptureFixture[str]) 
     out = capsys.readouterr().err
     assert "the queue is away" in out
     assert "{" not in out
+
+
+def test_the_lines_of_a_network_are_bounded() -> None:
+    """The owner of a /48 has 65,536 addresses (networks of 64 bits)."""
+    volume = Volume(lambda: 0.0)
+    volume.next_second()
+    addresses = [f"2001:db8:0:{n % 256 << 8:x}::/64" for n in range(3_000)]
+    assert sum(map(volume.may, addresses)) == 16 * LINES_A_SECOND
+    household = [f"2001:db8:1:{n % 256:x}::/64" for n in range(3_000)]
+    assert sum(map(volume.may, household)) == 4 * LINES_A_SECOND
+    assert volume.may("2001:db8:2:1::/64")
+
+
+def test_what_a_network_left_out_is_told() -> None:
+    now = 0.0
+    volume = Volume(lambda: now)
+    volume.next_second()
+    for n in range(20 * LINES_A_SECOND):
+        volume.may(f"2001:db8:0:{n % 256 << 8:x}::/64")
+    now = 2.0
+    told = volume.next_second()
+    assert told is not None
+    assert told.requests == 4 * LINES_A_SECOND
+    assert told.most.startswith("2001:db8:0:")
+    assert volume.next_second() is None

@@ -65,7 +65,7 @@ def test_the_bodies_of_a_network_are_half_of_all_bytes_at_most() -> None:
     for peer in (neighbor(0), neighbor(1), "198.51.100.1", "10.0.0.1"):
         connections.let_go(peer, 250)
     assert connections.held == 0
-    assert not connections._bytes
+    assert not connections._bodies._of_unit
 
 
 @each
