@@ -113,7 +113,7 @@ def test_a_primary_that_is_slow_from_the_start_is_left_once_the_standby_is_known
     )
     seen, report = simulated(scenario)
     assert report.stats.outages == 1
-    assert report.sides[Side.PRIMARY].mode == "left"
+    assert report.sides[Side.PRIMARY].mode == "avoided"
     assert percentile([one for one in seen if one[0] > 40], 0.999) <= 0.04
 
 
