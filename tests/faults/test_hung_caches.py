@@ -23,8 +23,8 @@ from datasources.valkey import ValkeyServer
 from tests.contract.circuits import until_modes, until_well
 from tests.faults.memcached_server import memcached, until_it_answers
 from tests.gateways import embedded_gateway
-from tests.serving import free_port
-from tests.stopping import stop_process
+from tests.pinway_process import free_port
+from tests.stopped_process import stop_process
 
 pytestmark = pytest.mark.anyio
 ID = 7

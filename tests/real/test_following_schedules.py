@@ -15,7 +15,7 @@ from datasources.protocols import Sides
 from deploy.stack import Stack
 from feed_engine.feeds.rows import TABLES_FEEDS, TABLES_POOLS
 from tests.contract.wide_columns import drop_tables, hbase
-from tests.feeding import Feeding
+from tests.feeds import Feeding
 from tests.following.quick import apart, quick_stores
 from tests.following.schedule import run_schedule
 from tests.following.visits import VisitSchedule, one_saved_visit

@@ -17,7 +17,7 @@ from tests.unit.feed_engine.speculation.scenarios import (
     steadily,
     two_kinds,
 )
-from tests.unit.feed_engine.speculation.scripted import NEVER, Act, Store, make, race
+from tests.unit.feed_engine.speculation.scripts import NEVER, Act, Store, make, race
 from tests.unit.feed_engine.virtual_time import run
 
 SECONDS = 60.0

@@ -9,7 +9,7 @@ import pytest
 from datasources.errors import StoreUnavailable
 from feed_engine.speculation import ADAPTIVE, Side
 from tests.unit.feed_engine.speculation.scenarios import lognormal
-from tests.unit.feed_engine.speculation.scripted import (
+from tests.unit.feed_engine.speculation.scripts import (
     NEVER,
     QUIET,
     Act,

@@ -10,7 +10,7 @@ from datasources.errors import StoreTimeout, StoreUnavailable
 from datasources.protocols import WideColumnStore
 from feed_engine.speculation import Policy, Side
 from feed_engine.speculation.deadline import ends
-from tests.unit.feed_engine.speculation.scripted import (
+from tests.unit.feed_engine.speculation.scripts import (
     NEVER,
     QUIET,
     Act,

@@ -12,7 +12,7 @@ from feed_engine.feeds.settings import FeedSettings
 from feed_engine.feeds.smart import pools
 from feed_engine.feeds.wide import read_row
 from tests.faulty import Interrupted, Preceded
-from tests.feeding import START, Feeding
+from tests.feeds import START, Feeding
 
 pytestmark = pytest.mark.anyio
 

@@ -17,7 +17,7 @@ from feed_engine.feeds.smart.handover import TRIM_EVERY, visit_shown
 from feed_engine.feeds.wide import read_row
 from feed_engine.outbox.change import VisitShown
 from tests.faulty import Unwell, with_part
-from tests.feeding import Feeding, pins_of
+from tests.feeds import Feeding, pins_of
 
 pytestmark = pytest.mark.anyio
 
