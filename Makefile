@@ -73,4 +73,4 @@ pictures:
 	@$(BOOTSTRAP) exec python -m tests.outside.pictures
 
 demo:
-	@$(BOOTSTRAP) exec python -m tests.importing.packing
+	@$(BOOTSTRAP) exec python -m tests.importing.demo_archive

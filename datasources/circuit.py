@@ -5,8 +5,8 @@ it at once. So after a few failures reads leave the server. Probes, which no req
 out when it answers again; then a growing share of the reads returns.
 
     well        every read asks the server. A failure adds 1 to a doubt, an answer takes 0.1 away,
-                so a server that fails more than one call in eleven is left, too. At 3 reads leave.
-    left        reads fail at once. Probes follow each other after 0.1 s, and after up to 1 s while
+                so a server that fails more than one call in eleven is avoided, too, at 3.
+    avoided     reads fail at once. Probes follow each other after 0.1 s, and after up to 1 s while
                 they fail. After three good probes in a row reads begin to return.
     returning   1/8 of the reads ask, then 1/4, 1/2, and all. The first failure is a relapse: reads
                 leave again, and twice as many good probes are needed.
@@ -65,7 +65,7 @@ CALM = 10.0
 
 class Mode(StrEnum):
     WELL = "well"
-    LEFT = "left"
+    AVOIDED = "avoided"
     RETURNING = "returning"
 
 
@@ -75,7 +75,7 @@ class CircuitState(NamedTuple):
     server: str
     mode: Mode
     reason: str
-    """The last failure of a server that was left; empty in the mode `well`."""
+    """The last failure of an avoided server; empty in the mode `well`."""
     openings: int
     """Times that reads left the server."""
     passed: int
@@ -142,7 +142,7 @@ class Circuit(Generic[K]):
     async def fill(self, call: Callable[[], Awaitable[T]]) -> T:
         """The answer of a fill. The fill of each read that asked the server asks it, too, unless
         reads have left in between: a lease that is not filled keeps other readers from filling."""
-        if self._mode is Mode.LEFT:
+        if self._mode is Mode.AVOIDED:
             raise StoreUnavailable(f"{self._name} is passed by, after: {self._reason}")
         return await self._counted(call)
 
@@ -151,7 +151,7 @@ class Circuit(Generic[K]):
         removed; at once while the server hangs."""
         began = next(self._order)
         try:
-            if self._mode is Mode.LEFT and self._hangs and not self._tries():
+            if self._mode is Mode.AVOIDED and self._hangs and not self._tries():
                 self._refused += 1
                 raise StoreUnavailable(f"{self._name} is not asked, after: {self._reason}")
             await self._counted(call)
@@ -215,7 +215,7 @@ class Circuit(Generic[K]):
             answer = await call()
         except (StoreTimeout, StoreUnavailable) as error:
             self._failed(error)
-            if before is self._mode is Mode.LEFT:
+            if before is self._mode is Mode.AVOIDED:
                 self._see(error)  # not a call that began when the server still answered
             raise
         self._answered()
@@ -223,13 +223,13 @@ class Circuit(Generic[K]):
 
     def _answered(self) -> None:
         self._hangs = False
-        if self._doubt and self._mode is not Mode.LEFT:
+        if self._doubt and self._mode is not Mode.AVOIDED:
             self._doubt = max(0.0, self._doubt - ANSWER)
         self._outages.well(self._name)
 
     def _failed(self, error: Exception) -> None:
         self._outages.failed(self._name, StoreUnavailable(self._told(error)))
-        if self._mode is Mode.LEFT:
+        if self._mode is Mode.AVOIDED:
             return
         self._doubt += 1
         if self._doubt < LIMIT:
@@ -237,7 +237,7 @@ class Circuit(Generic[K]):
         relapse = self._mode is Mode.RETURNING or self._clock() - self._returned < RELAPSE
         more = min(2 * self._good_probes, MOST_GOOD_PROBES)
         self._good_probes = more if relapse else GOOD_PROBES
-        self._mode, self._openings = Mode.LEFT, self._openings + 1
+        self._mode, self._openings = Mode.AVOIDED, self._openings + 1
         self._see(error)
         self._start_probes()
 
@@ -272,7 +272,7 @@ class Circuit(Generic[K]):
     async def _probe_until_well(self) -> None:
         """Probe until reads return, and nothing is owed."""
         good, pause = 0, FIRST_PAUSE
-        while self._mode is Mode.LEFT or self._owed:
+        while self._mode is Mode.AVOIDED or self._owed:
             try:
                 await self._probe_once()
             except Exception as error:
@@ -284,10 +284,10 @@ class Circuit(Generic[K]):
             else:
                 good, pause = good + 1, FIRST_PAUSE
                 self._answered()
-                if self._mode is Mode.LEFT and good >= self._good_probes:
+                if self._mode is Mode.AVOIDED and good >= self._good_probes:
                     self._mode, self._since = Mode.RETURNING, self._clock()
                     self._doubt = LIMIT - 1
-            if self._mode is Mode.LEFT or self._owed:
+            if self._mode is Mode.AVOIDED or self._owed:
                 await asyncio.sleep(pause)
 
     async def _probe_once(self) -> None:

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from tests.demo import copy_demo, filled_demo
-from tests.overdue import pytest_pyfunc_call
+from tests.ended_tests import pytest_pyfunc_call
+from tests.pinway_process import Serving, serving
 from tests.scale import runs_all
 from tests.servers import caches, clusters, databases, empty_stack, stack
-from tests.serving import Serving, serving
 
 __all__ = [
     "anyio_backend",

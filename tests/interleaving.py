@@ -10,7 +10,7 @@ from datasources.protocols import Stores
 from datasources.records import Board
 from feed_engine import writes
 from feed_engine.outbox.completion import settle
-from tests.pausing import Pause
+from tests.pauses import Pause
 from tests.people import People
 
 ON_BOARD = Mapping.BOARD_HAS_PINS

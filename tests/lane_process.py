@@ -18,7 +18,7 @@ from tests import lanes
 ROOT = Path(__file__).parents[1]
 CACHE = ROOT / ".venv" / "pycache"
 """The bytecode of everything that the suite runs, kept from run to run."""
-PYTEST = (sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "tests.telling")
+PYTEST = (sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "tests.lane_report")
 GRACE = 60.0
 """Seconds in which a lane that was interrupted stops its servers."""
 
@@ -44,7 +44,7 @@ class Outcome:
     """The test that has begun and not ended."""
 
     def take(self, line: bytes) -> str | None:
-        """Take in a line of tests/telling.py. Returns its failure, if it has one."""
+        """Take in a line of tests/lane_report.py. Returns its failure, if it has one."""
         told = json.loads(line)
         if "failed" in told:
             self.failed.append(f"{told['failed']}: {told['why']}")

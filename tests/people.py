@@ -11,7 +11,7 @@ from datasources.protocols import ShardTx, Stores
 from datasources.records import Board, Interest, Pin, User
 from feed_engine import writes
 from tests.audit import audit
-from tests.embedded import drain
+from tests.embedded_stores import drain
 from tests.interests import create_interest
 
 _NUMBERS = itertools.count(1)

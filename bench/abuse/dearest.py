@@ -42,8 +42,8 @@ from gateway.settings import Settings, read_settings
 from gateway.site.executors import new_executor
 from gateway.site.runtime import Runtime, running
 from schema import schema
-from tests.counting import Counts
-from tests.unit.gateway.cost.generated import Drawn
+from tests.call_counts import Counts
+from tests.unit.gateway.cost.random_operations import Drawn
 
 SECONDS, CALLS, MEMORY = 0.150, 2_000, 50.0
 """The goals: seconds of processor time, store calls, MiB."""

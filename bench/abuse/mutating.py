@@ -19,7 +19,7 @@ from urllib.parse import quote
 
 from graphql import GraphQLError, GraphQLSchema, Lexer, Source, TokenKind
 
-from tests.unit.gateway.cost.generated import Drawn
+from tests.unit.gateway.cost.random_operations import Drawn
 
 SAMPLES = Path(__file__).parents[2] / "gateway" / "samples"
 LITERALS = (

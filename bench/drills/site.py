@@ -30,8 +30,8 @@ from gateway.http.auth import Tokens
 from gateway.settings import Settings, read_settings
 from gateway.site.installation import install
 from gateway.site.runtime import running
+from tests.pinway_process import free_port
 from tests.proxy import Proxy
-from tests.serving import free_port
 
 ROLES = ("pools_primary", "pools_standby", "feeds_primary", "feeds_standby")
 ROOT = Path(__file__).parents[2]

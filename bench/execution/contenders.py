@@ -25,7 +25,7 @@ def uvicorn(python: Path, name: str, app: str, **environment: str) -> Contender:
 
 def served(python: Path, name: str, app: str, **environment: str) -> Contender:
     """A Python contender behind the gateway's own server."""
-    command = [str(python), "-m", "bench.execution.apps.served", app, "{port}"]
+    command = [str(python), "-m", "bench.execution.apps.pinway_server", app, "{port}"]
     return Contender(name, command, environment)
 
 

@@ -53,7 +53,7 @@ from feed_engine.feeds.smart import pools
 from feed_engine.outbox.change import PinPublished
 from feed_engine.speculation import Race
 from tests.contract.wide_columns import hbase
-from tests.embedded import drain, embedded_config, embedded_stores
+from tests.embedded_stores import drain, embedded_config, embedded_stores
 from tests.people import People
 
 START = 1_700_000_000_000

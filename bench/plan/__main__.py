@@ -39,7 +39,7 @@ from gateway.operate.imports.jsonl import (
 )
 from gateway.operate.imports.loader import import_entries
 from gateway.operate.imports.report import ImportOptions
-from tests.embedded import embedded_config, embedded_stores
+from tests.embedded_stores import embedded_config, embedded_stores
 
 BATCH, AT_A_TIME = 1000, 4
 START = 1_700_000_000_000

@@ -22,7 +22,7 @@ from datasources.errors import StoreError
 from datasources.protocols import Sides, WideColumnStore
 from feed_engine.speculation import ADAPTIVE, FIXED, Policy, Race, Stats
 from feed_engine.speculation.policy import NEVER
-from tests.unit.feed_engine.speculation.scripted import Act, Store, load, race
+from tests.unit.feed_engine.speculation.scripts import Act, Store, load, race
 from tests.unit.feed_engine.virtual_time import run
 
 RATE = 200  # calls a second

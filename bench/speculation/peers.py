@@ -24,7 +24,7 @@ from datasources.protocols import WideColumnStore
 from feed_engine.speculation import Raced, Side
 from feed_engine.speculation.budget import Budget
 from feed_engine.speculation.shadow_calls import end
-from tests.unit.feed_engine.speculation.scripted import Store
+from tests.unit.feed_engine.speculation.scripts import Store
 
 DEADLINE = 2.0
 Ask = Callable[[WideColumnStore], Awaitable[str]]

@@ -13,7 +13,7 @@ from tests.unit.feed_engine.speculation.scenarios import (
     slower,
     steadily,
 )
-from tests.unit.feed_engine.speculation.scripted import NEVER, Act, Store, make, race
+from tests.unit.feed_engine.speculation.scripts import NEVER, Act, Store, make, race
 from tests.unit.feed_engine.virtual_time import run
 
 SETTLED = 5.0  # seconds until enough latencies were seen

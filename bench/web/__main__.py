@@ -14,7 +14,7 @@ from typing import Any
 from bench.execution.openloop import percentile
 from bench.rows import Row, table, write
 from tests.outside.node_tools import ensure_chromium, run_client
-from tests.serving import serving
+from tests.pinway_process import serving
 
 STEPS = {
     "script": "the script has come",

@@ -24,9 +24,10 @@ from feed_engine.outbox.change import Advance
 
 FIRST_REST, LONGEST_REST = 0.25, 5.0  # seconds, doubling; up to half is cut off at random
 DONE = "done"
-LEFT = "left"
+MISSING = "left"
 """The name of an extra place, which stands for no lane. It names the only side that was missing
-when the job failed, as in "pools standby". A job that is under way has no such place."""
+when the job failed, as in "pools standby". A job that is under way has no such place. Outboxes keep
+the name, so it stays as it is."""
 
 Save = Callable[[str], Awaitable[None]]
 """Saves a lane's place."""
@@ -39,7 +40,7 @@ _PLACES = msgspec.json.Decoder(dict[str, str])
 async def run_lanes(lanes: Mapping[str, Lane], places: Mapping[str, str], advance: Advance) -> None:
     """Run each lane from its place to its end. When all lanes have ended and their places are
     saved, raises the first lane's StoreError."""
-    saver = _Saver({name: place for name, place in places.items() if name != LEFT}, advance)
+    saver = _Saver({name: place for name, place in places.items() if name != MISSING}, advance)
 
     async def run(name: str, lane: Lane) -> None:
         async def save(place: str) -> None:
@@ -55,7 +56,7 @@ async def run_lanes(lanes: Mapping[str, Lane], places: Mapping[str, str], advanc
         for name in waiting:
             saver.places.setdefault(name, "")
         if (side := _lacking(saver.places)) is not None:
-            saver.places[LEFT] = side
+            saver.places[MISSING] = side
         if DONE in saver.places.values() and saver.places != places:
             await saver.save_all()
         raise
@@ -71,7 +72,7 @@ def lacking(cursor: bytes) -> str | None:
     """The only side that was missing when the job failed. None if there is no such side, or if the
     job is under way."""
     try:
-        return places_of(cursor).get(LEFT)
+        return places_of(cursor).get(MISSING)
     except msgspec.MsgspecError:
         return None
 
@@ -80,12 +81,12 @@ def _lacking(places: Mapping[str, str]) -> str | None:
     """The only side that the unfinished lanes write to, if other lanes are done. A lane's name is
     "CONTENT SIDE": the feeds' lanes write to the feeds, all other lanes to the pools."""
     lanes = {name: place for name, place in places.items() if " " in name}
-    left = {
+    unfinished = {
         f"{'feeds' if content == 'feeds' else 'pools'} {side}"
         for (content, _, side), place in ((n.partition(" "), p) for n, p in lanes.items())
         if place != DONE
     }
-    return left.pop() if len(left) == 1 and DONE in lanes.values() else None
+    return unfinished.pop() if len(unfinished) == 1 and DONE in lanes.values() else None
 
 
 class _Saver:

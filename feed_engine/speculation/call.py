@@ -153,7 +153,7 @@ class Call(Generic[T]):
         """The second side's latencies. None if requests had left that side, because its latencies
         are out of date."""
         second = self._second
-        if second is None or second.health.mode is Mode.LEFT:
+        if second is None or second.health.mode is Mode.AVOIDED:
             return None
         return second.cutoffs.of(self._kind)
 
@@ -291,7 +291,7 @@ class Call(Generic[T]):
             )
             raise StoreUnavailable(message) from error
         asked = {task: second}
-        if second.health.mode is Mode.LEFT and self._race.may_hedge(ill=True):
+        if second.health.mode is Mode.AVOIDED and self._race.may_hedge(ill=True):
             self._first_task = self._loop.create_task(self._hedging(first))
             asked[self._first_task] = first
         message = f"both sides failed: {first.side.value}: {error}"

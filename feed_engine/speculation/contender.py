@@ -101,7 +101,7 @@ class Contender:
         now = self._took(cutoff, began)
         if not late:
             self.health.good()
-        elif self.health.mode is Mode.LEFT:
+        elif self.health.mode is Mode.AVOIDED:
             self._bad(now)
 
     def failed(self) -> None:
@@ -115,7 +115,7 @@ class Contender:
         """Record a late call that the other side answered first. `both_late`: the other side was
         past its own cutoff."""
         self.heard = now = self._clock()
-        if self.health.mode is not Mode.LEFT:
+        if self.health.mode is not Mode.AVOIDED:
             cutoff.lost(now)
         self._lost(now, both_late=both_late or not cutoff.is_estimated(now))
 
@@ -126,7 +126,7 @@ class Contender:
         if waited < cutoff.seconds:
             return
         self.heard = now = self._clock()
-        if self.health.mode is not Mode.LEFT:
+        if self.health.mode is not Mode.AVOIDED:
             cutoff.answered(waited, now)
         if both:
             self._lost(now, both_late=True)
@@ -136,14 +136,14 @@ class Contender:
     def ran_on(self, cutoff: Cutoff, began: float, *, ended: bool, weight: int) -> None:
         """Record that a beaten call ran on until now and ended, or failed."""
         now = self._clock()
-        if self.health.mode is not Mode.LEFT:
+        if self.health.mode is not Mode.AVOIDED:
             cutoff.ran_on(now - began if ended else None, now, weight)
 
     def late_after(self, kind: Hashable, other: "Contender") -> float:
         """Seconds after which a call outside a race is late. The latencies of a side that requests
         have left say little, because latencies of the fault may be among them."""
         others = other.cutoffs.of(kind)
-        if self.health.mode is Mode.LEFT and (usual := others.usual(self._clock())) < NEVER:
+        if self.health.mode is Mode.AVOIDED and (usual := others.usual(self._clock())) < NEVER:
             return max(self._ceiling, CLEARLY * usual)
         return max(self.cutoffs.of(kind).seconds, others.seconds)
 
@@ -152,20 +152,20 @@ class Contender:
         return took > self._ceiling and other is not None and took > CLEARLY * other.usual(now)
 
     def _lost(self, now: float, *, both_late: bool) -> None:
-        self._left_by(self.health.lost(now, both_late=both_late or self._unknown > 0), now)
+        self._avoid_if(self.health.lost(now, both_late=both_late or self._unknown > 0), now)
 
     def _took(self, cutoff: Cutoff, began: float) -> float:
         self.heard = self.spoke = now = self._clock()
-        if self.health.mode is not Mode.LEFT:
+        if self.health.mode is not Mode.AVOIDED:
             self._unknown -= 1
             cutoff.answered(now - began, now)
         return now
 
     def _bad(self, now: float) -> None:
         self.heard = now
-        self._left_by(self.health.bad(now), now)
+        self._avoid_if(self.health.bad(now), now)
 
-    def _left_by(self, left: bool, now: float) -> None:
-        if left:
+    def _avoid_if(self, avoided: bool, now: float) -> None:
+        if avoided:
             for cutoff in self.cutoffs:
                 cutoff.forget_losers(now)

@@ -5,11 +5,11 @@ healthy side and another on an ill side. The logarithm of their ratio is added t
 between 0 and a limit. A failure adds log(0.3 / 0.02) = 2.7, a lost race log(0.3 / 0.05) = 1.8, and
 an answer in time subtracts 0.34. The limit is five failures in a row: 13.5. At the limit requests
 leave the side. Only at 0, 40 good probes later, does the return begin. A plain count of failures in
-a row would not do: a side that fails every second call would never be left, or would be left and
-trusted again in turn. With the sum, it stays at the limit.
+a row would not do: a side that fails every second call would never be avoided, or would be avoided
+and trusted again in turn. With the sum, it stays at the limit.
 
 The return is slow, too. The share of calls doubles step by step, and after each relapse the side is
-left for longer, so that requests don't follow a side that fails and recovers again and again.
+avoided for longer, so that requests don't follow a side that fails and recovers again and again.
 """
 
 from enum import Enum
@@ -20,7 +20,7 @@ from feed_engine.speculation.policy import NEVER, Policy
 
 class Mode(Enum):
     WELL = "well"
-    LEFT = "left"
+    AVOIDED = "avoided"
     RETURNING = "returning"
 
 
@@ -89,19 +89,19 @@ class Health:
 
     def _add(self, doubt: float, now: float) -> bool:
         self.suspicion = min(self._limit, self.suspicion + doubt)
-        if self.suspicion < self._limit or self.mode is Mode.LEFT:
+        if self.suspicion < self._limit or self.mode is Mode.AVOIDED:
             return False
         relapse = self.mode is Mode.RETURNING or (
             self.outages and now - self._since < self._policy.hold_most
         )
         self._hold = min(2 * self._hold, self._policy.hold_most) if relapse else self._policy.hold
-        self.mode, self._since = Mode.LEFT, now
+        self.mode, self._since = Mode.AVOIDED, now
         self.outages += 1
         return True
 
     def trust(self, now: float) -> float:
         """The share of calls that ask this side first."""
-        if self.mode is Mode.LEFT:
+        if self.mode is Mode.AVOIDED:
             if self.suspicion or now - self._since < self._hold:
                 return 0.0
             self.mode, self._since = Mode.RETURNING, now

@@ -92,7 +92,7 @@ class Policy:
     calls in 100 to each other; 15 in 100 raise doubt."""
 
     ill: float = 0.3
-    """Share of failed or lost calls on a side that should be left. 0.3: from about 12% on, doubt
+    """Share of failed or lost calls on a side that should be avoided. 0.3: from about 12% on, doubt
     grows faster than it fades."""
 
     slow_well: float = 0.5
@@ -122,7 +122,7 @@ class Policy:
     """Seconds until that share doubles. 1: all calls come back 4 s after the first."""
 
     probe_every: float = 0.05
-    """Seconds between two probes of a side that requests have left, at least. 0.05: at most 20 a
+    """Seconds between two probes of an avoided side, at least. 0.05: at most 20 a
     second."""
 
     probe_alone_every: float = 0.25

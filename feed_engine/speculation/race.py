@@ -164,7 +164,7 @@ class Race:
         return trust <= 0 or (trust < 1 and self._rng() >= trust)
 
     def _keep_up(self, ask: Ask[Any], kind: Hashable) -> bool:
-        """Repeat a call as a probe of a side that requests have left, or as a warm call to an idle
+        """Repeat a call as a probe of an avoided side, or as a warm call to an idle
         standby. Returns whether a side is ill."""
         if self._forced is not None:
             return False
@@ -181,9 +181,9 @@ class Race:
         return not well
 
     def _probe(self, side: Contender, ask: Ask[Any], kind: Hashable, pause: float) -> None:
-        """Probe a side that requests have left, to see whether it has recovered. Probes are bounded
-        by time, not by a share of the calls: with few calls, a side would stay left long after it
-        has recovered."""
+        """Probe an avoided side, to see whether it has recovered. Probes are bounded by time, not
+        by a share of the calls: with few calls, a side would stay avoided long after it has
+        recovered."""
         if not side.health.probe_due(self.clock(), pause):
             return
         if self._probes.room():

@@ -26,7 +26,7 @@ class Stats:
     refused: int = 0  # calls to the second side that the budget did not allow
     run_ons: int = 0  # losers that ran on to be measured
     warm: int = 0
-    probes: int = 0  # shadow calls to a side that requests have left
+    probes: int = 0  # shadow calls to an avoided side
     # warm calls not made for lack of budget or room, and probes not made for lack of room
     shed: int = 0
     compared: int = 0  # warm calls whose answer was compared
@@ -44,7 +44,7 @@ class Stats:
 class SideReport:
     """One side as a race sees it now. Latencies are in seconds, infinite if unknown."""
 
-    mode: str  # well, left, returning
+    mode: str  # well, avoided, returning
     distrust: float  # 0: no doubt; 1: requests leave the side
     cutoff: float  # for the kind of call with most calls recently
     quantiles: dict[float, float]  # share of the window's calls -> latency

@@ -72,12 +72,12 @@ class FeedCollector(Collector):
         )
         mode = GaugeMetricFamily(
             "pinway_feed_mode",
-            "1 for the side's mode: well, left or returning.",
+            "1 for the side's mode: well, avoided or returning.",
             labels=["store", "side", "mode"],
         )
         distrust = GaugeMetricFamily(
             "pinway_feed_distrust_ratio",
-            "The doubt in the side, from 0 (none) to 1, where the side is left.",
+            "The doubt in the side, from 0 (none) to 1, where the side is avoided.",
             labels=["store", "side"],
         )
         latency = GaugeMetricFamily(

@@ -35,7 +35,7 @@ _SUMMED = {
 _OF_FEEDS = ("latency_seconds", "cutoff_seconds", "mode", "forced")
 _FEED = "pinway_feed_"
 _CIRCUIT = "pinway_cache_circuit_mode"
-_WORST_FIRST = ("left", "returning", "well")
+_WORST_FIRST = ("avoided", "returning", "well")
 
 
 class Sample(NamedTuple):

@@ -107,7 +107,7 @@ class CircuitCollector(Collector):
         labels = ["cache", "server"]
         mode = GaugeMetricFamily(
             "pinway_cache_circuit_mode",
-            "1 for the circuit's mode: well, left (reads go to the shards) or returning.",
+            "1 for the circuit's mode: well, avoided (reads go to the shards) or returning.",
             labels=[*labels, "mode"],
         )
         found = list(circuits(self._stores))

@@ -26,7 +26,7 @@ from datasources.protocols import Lease, MappingCache, Window
 from datasources.redis import RedisMappingCache
 from datasources.redis.cache import TIME_TO_LIVE_MS
 from deploy.stack import Stack
-from tests.contract import leasing, redis_servers
+from tests.contract import leases, redis_servers
 from tests.contract.circuits import until_well
 from tests.proxy import proxied
 from tests.servers import memcached_url, redis_url
@@ -283,13 +283,13 @@ async def test_a_window_answers_as_the_list_does_or_not_at_all(
 
 
 @MODEL
-@given(steps=leasing.STEPS)
+@given(steps=leases.STEPS)
 async def test_no_order_of_readers_and_writers_shows_what_was_overwritten(
     kit: Kit, steps: list[tuple[str, int]]
 ) -> None:
     (key,) = fresh()
 
-    def entry(cache: MappingCache) -> leasing.Entry:
+    def entry(cache: MappingCache) -> leases.Entry:
         async def ask() -> int | Lease | None:
             (page,) = await cache.pages(first(key, 1))
             return page if isinstance(page, Lease) or page is None else page[0].sequence
@@ -297,9 +297,9 @@ async def test_no_order_of_readers_and_writers_shows_what_was_overwritten(
         async def fill(lease: Lease, version: int) -> None:
             await cache.fill_pages([(lease, Window(rows(key, version), True))])
 
-        return leasing.Entry(ask, fill, lambda: cache.drop([key]))
+        return leases.Entry(ask, fill, lambda: cache.drop([key]))
 
-    await leasing.follow(steps, [entry(kit.there), entry(kit.here)], lambda: kit.expire([key]))
+    await leases.follow(steps, [entry(kit.there), entry(kit.here)], lambda: kit.expire([key]))
 
 
 async def test_a_server_that_is_no_redis_is_unavailable(caches: Stack) -> None:

@@ -14,7 +14,7 @@ from datasources.topology import ModShards, ShardRange, Topology
 from deploy.stack.mariadb import USER, MariaDB
 from deploy.stack.secrets import Secrets
 from tests import certificates
-from tests.serving import free_port
+from tests.pinway_process import free_port
 
 pytestmark = pytest.mark.anyio
 PASSWORD = "a-password_of_this_test"

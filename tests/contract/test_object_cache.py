@@ -17,7 +17,7 @@ from datasources.memcached.cache import TIME_TO_LIVE
 from datasources.memory import MemoryObjectCache
 from datasources.protocols import Lease, ObjectCache
 from deploy.stack import Stack
-from tests.contract import leasing
+from tests.contract import leases
 from tests.contract.circuits import until_well
 from tests.proxy import proxied
 from tests.servers import memcached_url, redis_url
@@ -200,13 +200,13 @@ async def test_calls_without_ids_do_nothing(kit: Kit) -> None:
 
 
 @MODEL
-@given(steps=leasing.STEPS)
+@given(steps=leases.STEPS)
 async def test_no_order_of_readers_and_writers_shows_what_was_overwritten(
     kit: Kit, steps: list[tuple[str, int]]
 ) -> None:
     (id,) = fresh()
 
-    def entry(cache: ObjectCache) -> leasing.Entry:
+    def entry(cache: ObjectCache) -> leases.Entry:
         async def ask() -> int | Lease | None:
             answer = (await cache.get([id])).get(id)
             return answer if isinstance(answer, Lease) or answer is None else int(answer)
@@ -214,10 +214,10 @@ async def test_no_order_of_readers_and_writers_shows_what_was_overwritten(
         async def fill(lease: Lease, version: int) -> None:
             await cache.fill([(lease, b"%d" % version)])
 
-        return leasing.Entry(ask, fill, lambda: cache.drop([id]))
+        return leases.Entry(ask, fill, lambda: cache.drop([id]))
 
     gateways = [entry(kit.there), entry(kit.here)]
-    await leasing.follow(steps, gateways, lambda: kit.expire_leases([id]))
+    await leases.follow(steps, gateways, lambda: kit.expire_leases([id]))
 
 
 async def test_readers_at_the_same_time_as_writers_are_shown_nothing_overwritten(kit: Kit) -> None:

@@ -18,8 +18,8 @@ from feed_engine.outbox.jobs import run_job
 from feed_engine.outbox.relay import ROWS
 from tests.contract.shards import Deployment, fresh_id
 from tests.contract.test_outbox import empty
-from tests.embedded import embedded_config, embedded_stores
-from tests.relaying import relay_once
+from tests.embedded_stores import embedded_config, embedded_stores
+from tests.relay_page import relay_once
 
 pytestmark = pytest.mark.anyio
 

@@ -18,7 +18,7 @@ from datasources.redis import RedisMappingCache
 from datasources.streaq import StreaqQueue
 from datasources.urls import split
 from tests import certificates
-from tests.serving import free_port
+from tests.pinway_process import free_port
 
 pytestmark = pytest.mark.anyio
 USER, PASSWORD = "me", "p/a#s?s:w@o%rd"

@@ -26,9 +26,9 @@ from feed_engine.feeds.smart.service import home_page
 from feed_engine.outbox.change import Followed, PinPublished, Task
 from feed_engine.speculation import Race, Side
 from tests.contract.wide_columns import drop_tables, hbase
-from tests.embedded import embedded_config, embedded_stores, flush, valkey
+from tests.embedded_stores import embedded_config, embedded_stores, flush, valkey
 from tests.faulty import Interrupted, Unwell
-from tests.feeding import Feeding, pins_of
+from tests.feeds import Feeding, pins_of
 from tests.servers import hbase_primary, hbase_standby
 
 __all__ = ["valkey"]

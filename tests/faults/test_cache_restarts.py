@@ -11,7 +11,7 @@ from datasources.protocols import Lease, Window
 from datasources.redis import RedisMappingCache
 from datasources.valkey import ValkeyServer
 from tests.faults.memcached_server import memcached, until_it_answers
-from tests.serving import free_port
+from tests.pinway_process import free_port
 
 pytestmark = pytest.mark.anyio
 KEY = ListKey(Mapping.USER_HAS_BOARDS, 3 << 46 | 3 << 36 | 1)

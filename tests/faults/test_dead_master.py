@@ -19,7 +19,7 @@ from feed_engine.outbox.relay import ROWS, relay, relay_page
 from tests.contract.shards import Deployment, fresh_id
 from tests.contract.test_expiry import empty as forget_all
 from tests.contract.test_outbox import empty
-from tests.embedded import embedded_config, embedded_stores
+from tests.embedded_stores import embedded_config, embedded_stores
 
 pytestmark = pytest.mark.anyio
 

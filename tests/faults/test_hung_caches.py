@@ -23,8 +23,8 @@ from datasources.valkey import ValkeyServer
 from tests.contract.circuits import until_modes, until_well
 from tests.faults.memcached_server import memcached, until_it_answers
 from tests.gateways import embedded_gateway
-from tests.serving import free_port
-from tests.stopping import stop_process
+from tests.pinway_process import free_port
+from tests.stopped_process import stop_process
 
 pytestmark = pytest.mark.anyio
 ID = 7
@@ -177,7 +177,7 @@ async def test_a_cache_that_goes_on_does_not_show_what_was_overwritten_meanwhile
         writer, other = here.gateways
         await cached(writer, 1)
         here.stop()
-        while writer.circuits()[0].mode is not Mode.LEFT:
+        while writer.circuits()[0].mode is not Mode.AVOIDED:
             with pytest.raises(StoreError):
                 await writer.drop()
         here.go_on()
@@ -291,8 +291,8 @@ async def test_each_server_of_several_has_a_circuit_of_its_own() -> None:
         try:
             for _ in range(5):
                 assert (await cache.get(range(40))).keys() == set(on_second)
-            await until_modes(cache, {Mode.LEFT, Mode.WELL})
-            assert [state.mode for state in cache.circuits()] == [Mode.LEFT, Mode.WELL]
+            await until_modes(cache, {Mode.AVOIDED, Mode.WELL})
+            assert [state.mode for state in cache.circuits()] == [Mode.AVOIDED, Mode.WELL]
             with pytest.raises(StoreError):
                 await cache.get(on_first)
             await cache.drop(on_second)
@@ -357,7 +357,7 @@ async def test_a_board_renamed_while_memcached_is_stopped_keeps_its_new_name(
                     assert error["extensions"]["code"] == "UNAVAILABLE"
                     assert "The write is kept" in error["message"]
                     assert await name() == "Green tea"
-                assert cache.circuits()[0].mode is Mode.LEFT
+                assert cache.circuits()[0].mode is Mode.AVOIDED
             finally:
                 os.kill(pid, signal.SIGCONT)
             while cache.circuits()[0].mode is not Mode.WELL:

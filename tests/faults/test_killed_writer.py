@@ -23,10 +23,10 @@ from feed_engine.feeds.rows import FOLLOWING, id_row
 from feed_engine.outbox.completion import settle
 from feed_engine.outbox.jobs import run_job
 from tests.audit import FROM, audit
-from tests.embedded import drain, embedded_config, embedded_stores, flush
+from tests.embedded_stores import drain, embedded_config, embedded_stores, flush
 from tests.faults.writer import WRITES, Ids
 from tests.people import People
-from tests.relaying import relay_once
+from tests.relay_page import relay_once
 from tests.scale import scaled
 
 pytestmark = pytest.mark.anyio

@@ -13,7 +13,7 @@ import pytest
 import uvloop
 
 from tests.faulty import marking
-from tests.feeding import Feeding
+from tests.feeds import Feeding
 from tests.following.faults import FAULTS
 from tests.following.quick import quick_stores
 from tests.following.schedule import run_schedule

@@ -8,7 +8,7 @@ from feed_engine.outbox.change import KIND, decode
 from feed_engine.outbox.completion import settle
 from feed_engine.outbox.jobs import run_job
 from feed_engine.outbox.tasks import HANDLERS, name_of
-from tests.feeding import FEEDS
+from tests.feeds import FEEDS
 
 PAGED = {"PinPublished", "PinArrived", "FanOutBatch"}
 """Tasks that page through followers."""

@@ -3,7 +3,7 @@ caches in another process, or a queue.
 
 A call of SQLite or RocksDB runs where it is submitted, and is atomic there, as in its thread. Its
 caller continues in the event loop's next turn. The schedules add their own pauses
-(`tests.jittered`).
+(`tests.jitter`).
 """
 
 import tempfile
@@ -19,7 +19,7 @@ from datasources.protocols import Cell, Sides, Stores, Table, WideColumnStore
 from datasources.rocksdb import store as rocksdb
 from datasources.sqlite import engine as sqlite
 from datasources.valkey import ValkeyServer
-from tests.embedded import embedded_config, embedded_stores
+from tests.embedded_stores import embedded_config, embedded_stores
 
 MEMORY = next((path for path in (Path("/dev/shm"),) if path.is_dir()), None)
 

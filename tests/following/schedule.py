@@ -18,10 +18,10 @@ from feed_engine.feeds.rows import id_row
 from feed_engine.feeds.settings import FeedSettings
 from feed_engine.outbox.completion import settle
 from tests.faulty import Unwell, lacking, without
-from tests.feeding import START, Feeding, pins_of
+from tests.feeds import START, Feeding, pins_of
 from tests.following.jobs import drain, finish_row, may_repeat, run_row
 from tests.following.world import World
-from tests.jittered import jittered
+from tests.jitter import jittered
 
 STEPS = 30
 WRITES = {

@@ -22,10 +22,10 @@ from feed_engine.feeds.smart.results import HomePage
 from feed_engine.feeds.visits import Chunk
 from feed_engine.outbox.completion import settle
 from tests.faulty import Preceded, with_part, without
-from tests.feeding import START, Feeding, pins_of
+from tests.feeds import START, Feeding, pins_of
 from tests.following.jobs import drain, finish_row, run_row
 from tests.following.schedule import _failing
-from tests.jittered import jittered
+from tests.jitter import jittered
 
 STEPS = 30
 LATE = 0.005  # seconds: the embedded feeds have answered

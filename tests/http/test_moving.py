@@ -16,7 +16,7 @@ from feed_engine.outbox.completion import settle
 from gateway.site.runtime import Runtime
 from tests.faulty import with_part
 from tests.gateways import Gateway, embedded_gateway
-from tests.pausing import Pause
+from tests.pauses import Pause
 
 pytestmark = pytest.mark.anyio
 ON_BOARD = Mapping.BOARD_HAS_PINS

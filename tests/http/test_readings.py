@@ -14,7 +14,7 @@ from feed_engine.transactions import access
 from resolvers import readings
 from tests.gateways import Gateway
 from tests.http.test_moving import Scene, gateway, on, scene
-from tests.pausing import Pause
+from tests.pauses import Pause
 
 __all__ = ["gateway", "scene"]
 pytestmark = pytest.mark.anyio

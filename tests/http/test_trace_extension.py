@@ -11,7 +11,7 @@ import pytest
 from datasources.recording import Recording, Span
 from gateway.observe.extension import SLICE, described
 from tests.http.test_admin import SIGN_UP, client, site
-from tests.turns import other_task
+from tests.loop_turns import other_task
 
 pytestmark = pytest.mark.anyio
 NAMED = '{ user(username: "ann") { id username } }'

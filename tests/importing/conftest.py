@@ -9,7 +9,7 @@ import redis.asyncio
 
 from datasources.protocols import Stores
 from datasources.valkey import ValkeyServer
-from tests.embedded import embedded_config, embedded_stores, valkey
+from tests.embedded_stores import embedded_config, embedded_stores, valkey
 
 __all__ = ["fresh", "stores", "valkey"]
 

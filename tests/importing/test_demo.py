@@ -36,7 +36,7 @@ from gateway.settings import Settings
 from gateway.site.installation import install
 from gateway.site.runtime import running
 from tests.audit import audit
-from tests.feeding import Feeding
+from tests.feeds import Feeding
 from tests.importing.files import give
 from tests.importing.worlds import canonical_set
 

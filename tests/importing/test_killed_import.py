@@ -16,7 +16,7 @@ from datasources.factory import StoresConfig
 from datasources.valkey import ValkeyServer
 from feed_engine.feeds.rows import FOLLOWING
 from tests.audit import audit
-from tests.embedded import embedded_config, embedded_stores
+from tests.embedded_stores import embedded_config, embedded_stores
 from tests.importing.conftest import forget
 from tests.importing.files import give
 from tests.importing.worlds import canonical_set, large
@@ -66,7 +66,7 @@ async def run(config: StoresConfig, path: Path, last: int) -> str:
     order = {"config": dataclasses.asdict(config), "path": str(path), "last": last}
     process = await asyncio.create_subprocess_exec(
         sys.executable,
-        *("-m", "tests.importing.dying", json.dumps(order)),
+        *("-m", "tests.importing.killed_import", json.dumps(order)),
         cwd=ROOT,
         stdout=asyncio.subprocess.PIPE,
     )

@@ -21,7 +21,7 @@ from gateway.operate.imports.entries import json_lines
 from gateway.operate.imports.loader import import_entries
 from gateway.operate.imports.report import Bad, ImportOptions, ImportStopped, Progress, summary
 from tests.audit import audit
-from tests.embedded import drain
+from tests.embedded_stores import drain
 from tests.faulty import Preceded
 from tests.importing.files import (
     NO_FEEDS,

@@ -9,7 +9,7 @@ from datasources.mappings import ListKey, Mapping, PageRequest
 from datasources.protocols import Stores
 from feed_engine import writes
 from tests.audit import audit
-from tests.embedded import drain
+from tests.embedded_stores import drain
 from tests.importing.conftest import Fresh
 from tests.importing.files import board, give, pin, take, user
 from tests.importing.worlds import canonical_set, large, worlds

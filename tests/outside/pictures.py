@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 from tests.outside.node_tools import ROOT, ensure_chromium, run_client
-from tests.serving import serving
+from tests.pinway_process import serving
 
 FOLDER = ROOT / "docs" / "images"
 

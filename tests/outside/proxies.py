@@ -12,7 +12,7 @@ from socket import create_connection
 
 from deploy import debian
 from tests.outside.node_tools import ToolError
-from tests.serving import free_port
+from tests.pinway_process import free_port
 
 PACKAGES = {
     "nginx": "nginx-light",

@@ -7,7 +7,7 @@ import pytest
 
 from tests.demo import copy_demo
 from tests.outside.node_tools import run_client
-from tests.serving import serving
+from tests.pinway_process import serving
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import pytest
 
 from tests.demo import copy_demo
 from tests.outside.node_tools import ensure_chromium, run_client
-from tests.serving import Serving, serving
+from tests.pinway_process import Serving, serving
 
 TABS = ["HomeFeed", "BoardWithPins", "ReorderPin", "FollowUser", "CreatePin"]
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.demo import copy_demo
 from tests.outside.node_tools import ROOT, WEB, ensure_chromium, npm_ci, run_client
-from tests.serving import serving
+from tests.pinway_process import serving
 
 SCHEMA = ROOT / "schema" / "schema.graphql"
 

@@ -54,10 +54,10 @@ def test_the_page_has_no_barriers_wide_and_on_a_phone_in_light_and_in_dark(
 def test_times_are_written_for_people(seen: dict[str, Any]) -> None:
     assert seen["captionsThen"] == [
         "feedsprimary 0.0412 msstandby –cutoff 20 ms",
-        "poolsprimary 1 s, leftstandby 12.3 mscutoff 1.5 s",
+        "poolsprimary 1 s, avoidedstandby 12.3 mscutoff 1.5 s",
     ]
 
 
 def test_the_page_says_which_server_of_a_cache_is_passed_by(seen: dict[str, Any]) -> None:
     assert "object_cache at a:1" not in dict(seen["caches"])
-    assert dict(seen["cachesThen"])["object_cache at a:1"] == "left: shards are read"
+    assert dict(seen["cachesThen"])["object_cache at a:1"] == "avoided: shards are read"

@@ -11,7 +11,7 @@ from datasources.protocols import Sides, WideColumnStore
 from gateway.settings import read_settings
 from gateway.site.installation import install
 from tests.gateways import gateway_on
-from tests.outside import dying
+from tests.outside import primary_outage
 
 pytestmark = pytest.mark.anyio
 PINS = 125  # five visits' new pins
@@ -59,4 +59,4 @@ async def test_scrolling_goes_on_over_the_standby_and_the_page_says_so(
     await install(settings, lambda progress: None)
     monkeypatch.setattr(gateway.site.runtime, "open_stores", open_mortal)
     async with gateway_on(settings) as found:
-        dying.check(await dying.scroll(found, settings, PINS, kill), PINS)
+        primary_outage.check(await primary_outage.scroll(found, settings, PINS, kill), PINS)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from tests.packaging.builds import run
-from tests.serving import serving
+from tests.pinway_process import serving
 
 HOME = "{ viewer { username } homeFeed(first: 3) { edges { node { image { url } } } } }"
 FIRST = "from pinway.path import put_first; put_first(); "

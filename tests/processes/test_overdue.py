@@ -5,12 +5,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.overdue import Ending
+from tests.ended_tests import Ending
 
 ROOT = Path(__file__).parents[2]
 CONFTEST = """
 import pytest
-from tests.overdue import pytest_pyfunc_call
+from tests.ended_tests import pytest_pyfunc_call
 
 @pytest.fixture(scope="session")
 def anyio_backend():

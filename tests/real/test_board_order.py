@@ -14,10 +14,10 @@ from deploy.stack import Stack
 from deploy.stack.mariadb import MariaDB
 from feed_engine.ordering import arrange
 from feed_engine.outbox.completion import settle
+from tests.drags import WAYS, halve
 from tests.gateways import gateway_on
-from tests.halving import WAYS, halve
 from tests.interleaving import SECOND, interleave
-from tests.linearizing import History
+from tests.linearizability import History
 from tests.people import People
 from tests.real.configurations import first_shard, real_settings
 

@@ -19,7 +19,7 @@ from feed_engine.feeds.settings import FeedSettings
 from feed_engine.feeds.smart.interests import tidy
 from feed_engine.times import HOUR
 from tests.contract.wide_columns import drop_tables, hbase
-from tests.feeding import START, Feeding
+from tests.feeds import START, Feeding
 from tests.following.jobs import drain
 from tests.following.quick import apart, quick_stores
 from tests.following.schedule import run_schedule

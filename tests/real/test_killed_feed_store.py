@@ -7,7 +7,7 @@ import pytest
 
 from deploy.stack import Stack
 from tests.gateways import gateway_on
-from tests.outside import dying
+from tests.outside import primary_outage
 from tests.real.configurations import first_shard, real_settings
 from tests.servers import redis_url
 
@@ -29,7 +29,7 @@ async def test_scrolling_goes_on_over_the_standby_when_hbase_is_killed(
 
     try:
         async with gateway_on(settings) as found:
-            seen = await dying.scroll(found, settings, PINS, kill)
+            seen = await primary_outage.scroll(found, settings, PINS, kill)
     finally:
         await asyncio.to_thread(stack.up)
-    dying.check(seen, PINS)
+    primary_outage.check(seen, PINS)

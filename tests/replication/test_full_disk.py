@@ -15,7 +15,7 @@ from datasources.mysql import MySqlShards
 from datasources.replication.observation import Rules
 from deploy.stack.mariadb import MariaDB
 from tests.pairs import Load, Pairs, insert_pin
-from tests.replication.watched import watched
+from tests.replication.observers import watched
 
 pytestmark = pytest.mark.anyio
 SOURCE = Path(__file__).with_name("full_disk.c")

@@ -10,7 +10,7 @@ from datasources.replication import observation
 from datasources.replication.observation import Pair, Record, Rules
 from datasources.zookeeper import ZooKeeperOperations
 from tests.pairs import Load, Pairs
-from tests.replication.watched import watched
+from tests.replication.observers import watched
 
 pytestmark = pytest.mark.anyio
 AFTER = 2.0

@@ -8,8 +8,8 @@ from click.testing import CliRunner
 
 from deploy.stack import Stack
 from gateway.cli import main
-from tests.run.documented import PAGES, Newcomer, documented
-from tests.serving import Serving
+from tests.pinway_process import Serving
+from tests.run.documented_commands import PAGES, Newcomer, documented
 
 BOOKMARKS = """<!DOCTYPE NETSCAPE-Bookmark-file-1>
 <DL><p>

@@ -9,8 +9,8 @@ import time
 from pathlib import Path
 
 from tests.packaging.builds import NOT_SOURCES
+from tests.pinway_process import ROOT, Serving, free_port, wait_until_ready
 from tests.run.test_run import HOME
-from tests.serving import ROOT, Serving, free_port, wait_until_ready
 
 
 def test_a_clean_checkout_shows_its_content_while_it_is_compiled(tmp_path: Path) -> None:

@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from gateway.cli import main
+from tests.pinway_process import ROOT
 from tests.run.test_run import processes_on
-from tests.serving import ROOT
 
 INTERRUPTED_IMPORTS = """
 import signal, sys

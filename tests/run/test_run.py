@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.demo import copy_demo
-from tests.serving import ROOT, Serving, command, free_port, serving
+from tests.pinway_process import ROOT, Serving, command, free_port, serving
 
 HOME = "{ viewer { username } homeFeed(first: 10) { edges { node { title image { url } } } } }"
 

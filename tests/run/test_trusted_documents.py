@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from tests.demo import copy_demo
-from tests.serving import Serving, serving
+from tests.pinway_process import Serving, serving
 
 DEADLINE = 600.0
 

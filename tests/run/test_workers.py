@@ -22,9 +22,9 @@ from datasources.topology import Topology, parse
 from deploy.stack import Stack
 from feed_engine.outbox.change import KIND, Change, encode
 from gateway.settings import Settings
+from tests.pinway_process import ROOT, free_port
 from tests.real.configurations import first_shard, real_settings
-from tests.serving import ROOT, free_port
-from tests.stopping import stop_process
+from tests.stopped_process import stop_process
 
 pytestmark = pytest.mark.anyio
 QUERY = {"query": "{ viewer { id } __typename }"}

@@ -14,7 +14,7 @@ from feed_engine import writes
 from feed_engine.outbox.completion import settle
 from gateway.site.runtime import Runtime
 from tests.gateways import Gateway, embedded_gateway
-from tests.pausing import Pause
+from tests.pauses import Pause
 
 pytestmark = pytest.mark.anyio
 HIDDEN = "the surprise party"

@@ -9,7 +9,7 @@ import pytest
 from feed_engine.feeds.settings import Feeds
 from gateway.settings import Settings
 from gateway.site.runtime import Runtime
-from tests.counting import Counts
+from tests.call_counts import Counts
 from tests.gateways import Gateway, embedded_gateway
 
 pytestmark = pytest.mark.anyio

@@ -9,7 +9,7 @@ import pytest
 from feed_engine.feeds.settings import Feeds
 from gateway.site.runtime import Runtime
 from resolvers.entities import MOST
-from tests.counting import Counts
+from tests.call_counts import Counts
 from tests.gateways import Gateway, embedded_gateway
 from tests.interests import create_interest
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from datasources.ids import Kind, compose, shard_of
-from tests.counting import _FILLING, Counts
+from tests.call_counts import _FILLING, Counts
 from tests.gateways import Gateway, embedded_gateway
 from tests.security.test_secret_boards import STRANGERS
 

@@ -17,7 +17,7 @@ from gateway.app import create_site
 from gateway.http.endpoint import Answer
 from gateway.settings import Settings
 from gateway.site.runtime import Runtime
-from tests.counting import Counts
+from tests.call_counts import Counts
 from tests.gateways import Gateway, embedded_gateway
 
 pytestmark = pytest.mark.anyio

@@ -9,7 +9,7 @@ import pytest
 
 from gateway.site.runtime import Runtime
 from resolvers.scan_limit import MOST_A_PAGE, MOST_A_REQUEST
-from tests.counting import Counts
+from tests.call_counts import Counts
 from tests.gateways import Gateway, embedded_gateway
 
 pytestmark = pytest.mark.anyio

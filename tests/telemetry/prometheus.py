@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 
 import deploy
-from tests.serving import free_port
+from tests.pinway_process import free_port
 from tests.telemetry.promtool import promtool
 
 CONFIGURATION = Path(deploy.__file__).parent / "prometheus" / "prometheus.yaml"

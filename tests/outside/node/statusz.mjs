@@ -88,10 +88,10 @@ report(async () => {
     const queue = status.stores.find((store) => store.name === "queue");
     Object.assign(queue, { state: "no answer", costs: "feeds fall behind" });
     status.queue = null;
-    status.circuits = [{ cache: "object_cache", server: "a:1", mode: "left" }];
+    status.circuits = [{ cache: "object_cache", server: "a:1", mode: "avoided" }];
     const { pools, feeds } = status.feeds;
     pools.cutoff = 1.5;
-    Object.assign(pools.sides.primary, { mode: "left", latency: { 0.99: 0.9996 } });
+    Object.assign(pools.sides.primary, { mode: "avoided", latency: { 0.99: 0.9996 } });
     Object.assign(pools.sides.standby, { mode: "well", latency: { 0.99: 0.01234 } });
     feeds.cutoff = 0.02;
     feeds.sides.primary.latency = { 0.99: 0.0000412 };

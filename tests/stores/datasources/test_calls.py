@@ -16,7 +16,7 @@ from datasources.memcached import MemcachedObjectCache
 from datasources.protocols import Lease, Stores, Table
 from datasources.recording import Recording, recorded
 from datasources.valkey import ValkeyServer
-from tests.embedded import embedded_config, embedded_stores
+from tests.embedded_stores import embedded_config, embedded_stores
 
 pytestmark = pytest.mark.anyio
 NO_BOARD = ListKey(Mapping.BOARD_HAS_PINS, compose(0, Kind.BOARD, 7))

@@ -13,8 +13,8 @@ from datasources.protocols import ShardTx
 from datasources.sql.engine import Result
 from datasources.sqlite import SqliteShards
 from datasources.sqlite.session import QUICK_STATEMENTS, SqliteSession
-from tests.embedded import sqlite_topology
-from tests.turns import other_task
+from tests.embedded_stores import sqlite_topology
+from tests.loop_turns import other_task
 
 pytestmark = pytest.mark.anyio
 MANY = 3_000

@@ -22,8 +22,8 @@ from datasources.sql.lists import edges_condition, heads_condition
 from datasources.sql.mappings import page_part
 from datasources.sqlite import SqliteShards, reads
 from datasources.sqlite.connections import Connections
-from tests.embedded import sqlite_topology
-from tests.turns import other_task
+from tests.embedded_stores import sqlite_topology
+from tests.loop_turns import other_task
 
 pytestmark = pytest.mark.anyio
 

@@ -14,7 +14,7 @@ from feed_engine.speculation.deadline import ends
 from gateway.settings import Settings
 from gateway.site.executors import new_executor
 from tests.gateways import embedded_gateway
-from tests.pausing import Pause
+from tests.pauses import Pause
 
 pytestmark = pytest.mark.anyio
 

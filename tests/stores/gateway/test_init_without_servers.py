@@ -6,7 +6,7 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from gateway.cli import main
-from tests.serving import free_port
+from tests.pinway_process import free_port
 
 REMEDY = (
     ": start each of them, or change its address: a shard server's in the topology, any other in "

@@ -65,7 +65,7 @@ class Server:
         return True
 
     async def fail_until_left(self) -> None:
-        while self.circuit.mode is not Mode.LEFT:
+        while self.circuit.mode is not Mode.AVOIDED:
             await self.read()
 
     async def until(self, mode: Mode) -> None:
@@ -128,7 +128,7 @@ def test_a_server_that_fails_every_second_call_is_left() -> None:
         for turn in range(10):
             server.does = "hangs" if turn % 2 else "well"
             await server.read()
-        assert server.circuit.mode is Mode.LEFT
+        assert server.circuit.mode is Mode.AVOIDED
         server.does = "hangs"
         await server.circuit.close()
 
@@ -169,7 +169,7 @@ def test_one_failure_of_a_returning_server_is_a_relapse_that_needs_twice_as_many
             await server.until(Mode.RETURNING)
             server.does, server.draws = "hangs", iter([0.0] * 100)
             await server.read()
-            assert server.circuit.mode is Mode.LEFT
+            assert server.circuit.mode is Mode.AVOIDED
             server.does, before = "well", server.calls["probe"]
             await server.until(Mode.RETURNING)
             probes.append(server.calls["probe"] - before)
@@ -240,7 +240,7 @@ def test_removals_ask_the_server_from_the_first_good_probe_on() -> None:
         await server.fail_until_left()
         server.does, probes = "well", server.calls["probe"]
         await until(lambda: server.calls["probe"] > probes)
-        assert server.circuit.mode is Mode.LEFT
+        assert server.circuit.mode is Mode.AVOIDED
         assert await server.drop("a")
         assert not await server.read()
         await server.circuit.close()
@@ -297,7 +297,7 @@ def test_probes_alone_find_that_a_server_of_writers_hangs() -> None:
         server = Server()
         server.does = "hangs"
         assert not await server.drop("a")
-        await server.until(Mode.LEFT)
+        await server.until(Mode.AVOIDED)
         assert (server.calls["remove"], server.calls["read"]) == (1, 0)
         await server.circuit.close()
 

@@ -7,7 +7,7 @@ import pytest
 from datasources.errors import StoreUnavailable
 from datasources.waits import collected
 from datasources.zookeeper.client import Client
-from tests.serving import free_port
+from tests.pinway_process import free_port
 
 pytestmark = pytest.mark.anyio
 

@@ -16,7 +16,7 @@ from gateway.cli import main
 from gateway.operate import doctor, plan
 from gateway.operate.schema_changes import changes
 from gateway.settings import Settings, read_settings
-from tests.serving import free_port
+from tests.pinway_process import free_port
 
 ROOT = Path(__file__).parents[3]
 

@@ -15,8 +15,8 @@ from gateway.operate.backup import Content, Manifest
 from resolvers.cursors import CursorKind as ListKind
 from resolvers.cursors import CursorPlace, Cursors
 from resolvers.feed_tokens import FeedTokens
-from tests.unit.versions.kept import Kept
 from tests.unit.versions.progress import BOARD, PIN, SEQUENCE, USER
+from tests.unit.versions.samples import Kept
 
 SECRET = b"secret " * 6
 TOKENS = Tokens(SECRET.decode(), 1_000_000, clock=lambda: 1_700_000_000)

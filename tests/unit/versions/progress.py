@@ -18,7 +18,7 @@ from feed_engine.outbox import jobs
 from feed_engine.transactions import hold, inputs
 from feed_engine.transactions.commit import Mutation, Saved
 from feed_engine.writes import board_tasks
-from tests.unit.versions.kept import Kept
+from tests.unit.versions.samples import Kept
 
 USER, BOARD, PIN = compose(3, Kind.USER, 7), compose(3, Kind.BOARD, 8), compose(3, Kind.PIN, 9)
 OTHER = compose(4, Kind.PIN, 10)

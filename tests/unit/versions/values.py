@@ -24,7 +24,7 @@ from feed_engine.outbox.change import (
     Unfollowed,
     VisitShown,
 )
-from tests.unit.versions.kept import Kept
+from tests.unit.versions.samples import Kept
 
 USER, BOARD, PIN = compose(3, Kind.USER, 7), compose(3, Kind.BOARD, 8), compose(3, Kind.PIN, 9)
 LIST = ListKey(Mapping.BOARD_HAS_PINS, BOARD)

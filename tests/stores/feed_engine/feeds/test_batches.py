@@ -12,7 +12,7 @@ from feed_engine.feeds.rows import FOLLOWING, id_row, parse_following
 from feed_engine.feeds.wide import read_row
 from feed_engine.outbox.change import FanOutBatch, PinPublished
 from feed_engine.outbox.priorities import of_tasks
-from tests.feeding import START, Feeding
+from tests.feeds import START, Feeding
 
 pytestmark = pytest.mark.anyio
 FOLLOWERS = 7

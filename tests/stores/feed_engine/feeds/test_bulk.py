@@ -10,7 +10,7 @@ from feed_engine.feeds.bulk import build_feeds
 from feed_engine.feeds.rows import FOLLOWING, POOLS, Source, id_row, pool_row
 from feed_engine.feeds.settings import FeedSettings
 from feed_engine.feeds.wide import read_row
-from tests.feeding import START, Feeding, pins_of
+from tests.feeds import START, Feeding, pins_of
 
 pytestmark = pytest.mark.anyio
 

@@ -18,7 +18,7 @@ from feed_engine.feeds.smart import lanes as shared
 from feed_engine.feeds.smart import materialized, pools, popular
 from feed_engine.feeds.smart.candidates import Candidates
 from feed_engine.outbox import jobs, newest_first, priorities
-from tests.feeding import Feeding
+from tests.feeds import Feeding
 from tests.following import faults
 from tests.following.faults import Fault
 from tests.stores.feed_engine.feeds import test_batches as batched

@@ -17,7 +17,7 @@ from feed_engine.feeds.settings import FeedSettings
 from feed_engine.feeds.wide import read_row
 from feed_engine.outbox.change import Followed, PinPublished, Task, Unfollowed
 from tests.faulty import Interrupted, Preceded, Unwell, marking, with_part
-from tests.feeding import START, Feeding, pins_of
+from tests.feeds import START, Feeding, pins_of
 
 pytestmark = pytest.mark.anyio
 

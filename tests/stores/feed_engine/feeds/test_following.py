@@ -12,7 +12,7 @@ from feed_engine.feeds.rows import POOLS, Source, pool_row
 from feed_engine.feeds.wide import read_row
 from feed_engine.speculation import Side
 from tests.faulty import Unwell
-from tests.feeding import START, Feeding, pins_of
+from tests.feeds import START, Feeding, pins_of
 
 pytestmark = pytest.mark.anyio
 

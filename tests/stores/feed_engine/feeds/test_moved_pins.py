@@ -8,7 +8,7 @@ from datasources.records import Board, Pin, User
 from feed_engine import writes
 from feed_engine.feeds.rows import Reason
 from feed_engine.outbox.change import PinArrived, PinPublished
-from tests.feeding import START, Feeding, pins_of
+from tests.feeds import START, Feeding, pins_of
 
 pytestmark = pytest.mark.anyio
 

@@ -17,7 +17,7 @@ from feed_engine.feeds.settings import FeedSettings
 from feed_engine.outbox.change import FeedShort
 from feed_engine.outbox.completion import settle
 from tests.faulty import Preceded, lacking, marking, with_part
-from tests.feeding import START, Feeding, pins_of
+from tests.feeds import START, Feeding, pins_of
 from tests.following.jobs import drain, finish_row
 
 pytestmark = pytest.mark.anyio

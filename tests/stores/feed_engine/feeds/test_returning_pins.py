@@ -4,7 +4,7 @@ import pytest
 
 from feed_engine import writes
 from feed_engine.feeds.rows import Reason
-from tests.feeding import START, Feeding, pins_of
+from tests.feeds import START, Feeding, pins_of
 
 pytestmark = pytest.mark.anyio
 

@@ -4,7 +4,7 @@ faults that they find."""
 import pytest
 
 from tests.faulty import marking
-from tests.feeding import Feeding
+from tests.feeds import Feeding
 from tests.following.faults import FAULTS
 from tests.following.schedule import run_schedule
 from tests.following.visit_faults import VISIT_FAULTS

@@ -29,7 +29,7 @@ from feed_engine.outbox.change import PinPublished
 from feed_engine.outbox.completion import settle
 from feed_engine.outbox.jobs import run_job
 from tests.faulty import without
-from tests.feeding import START, Feeding
+from tests.feeds import START, Feeding
 
 pytestmark = pytest.mark.anyio
 

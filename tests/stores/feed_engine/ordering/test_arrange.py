@@ -18,7 +18,7 @@ from feed_engine.ordering import arrange
 from feed_engine.ordering.spacing import Spacing
 from feed_engine.outbox.completion import settle
 from feed_engine.outbox.jobs import run_job
-from tests.embedded import drain
+from tests.embedded_stores import drain
 from tests.faulty import Unwell, with_part
 from tests.people import People
 

@@ -3,7 +3,7 @@
 import pytest
 
 from datasources.protocols import Stores
-from tests.halving import WAYS, halve
+from tests.drags import WAYS, halve
 from tests.people import People
 
 pytestmark = pytest.mark.anyio

@@ -21,7 +21,7 @@ from feed_engine.ordering.spacing import SPACING, Spacing
 from feed_engine.outbox.change import Respace
 from feed_engine.outbox.completion import change_of, settle
 from feed_engine.transactions import access
-from tests.embedded import drain
+from tests.embedded_stores import drain
 from tests.faulty import with_part
 from tests.people import People
 

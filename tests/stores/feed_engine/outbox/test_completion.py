@@ -23,9 +23,9 @@ from feed_engine.outbox.relay import TELL_EVERY, relay
 from feed_engine.writes import board_tasks
 from tests.audit import audit
 from tests.contract.circuits import WithCircuits, until_well
-from tests.embedded import drain, embedded_config, embedded_stores, valkey
+from tests.embedded_stores import drain, embedded_config, embedded_stores, valkey
 from tests.people import People
-from tests.relaying import relay_once
+from tests.relay_page import relay_once
 
 __all__ = ["valkey"]
 pytestmark = pytest.mark.anyio

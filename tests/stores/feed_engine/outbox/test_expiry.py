@@ -11,7 +11,7 @@ from feed_engine.outbox import expiry
 from feed_engine.outbox.expiry import expire, expire_batch
 from feed_engine.times import DAY
 from tests.faulty import Unwell, with_part
-from tests.feeding import Feeding, pins_of, reader
+from tests.feeds import Feeding, pins_of, reader
 
 pytestmark = pytest.mark.anyio
 

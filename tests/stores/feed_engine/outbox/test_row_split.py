@@ -25,7 +25,7 @@ from feed_engine.outbox.completion import settle
 from feed_engine.outbox.jobs import run_job
 from feed_engine.outbox.newest_first import Progress
 from tests.faulty import with_part, without
-from tests.feeding import START, Feeding, feeding, valkey
+from tests.feeds import START, Feeding, feeding, valkey
 
 __all__ = ["feeding", "valkey"]
 pytestmark = pytest.mark.anyio

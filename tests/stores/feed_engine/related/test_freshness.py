@@ -17,7 +17,7 @@ from feed_engine.related.upkeep import due, keep_built
 from feed_engine.related.walks import ABSENT, DAMAGED, OK, OLD, Walks
 from feed_engine.times import DAY, HOUR
 from tests.faulty import Unwell, down, lacking
-from tests.feeding import Feeding
+from tests.feeds import Feeding
 from tests.stores.feed_engine.related.worlds import drain_with, edges, public, repin, walking
 
 pytestmark = pytest.mark.anyio

@@ -13,7 +13,7 @@ from feed_engine.outbox.change import PinLiked
 from feed_engine.related import pool as pools
 from feed_engine.related.found import Related
 from feed_engine.related.pool import cells_of, fill, pin_liked
-from tests.feeding import START, Feeding, pins_of
+from tests.feeds import START, Feeding, pins_of
 from tests.stores.feed_engine.related.worlds import drain_with, pool, repin, walking
 
 pytestmark = pytest.mark.anyio

@@ -15,7 +15,7 @@ from feed_engine.outbox.jobs import run_job
 from feed_engine.related.build import build
 from feed_engine.related.graph import Graph
 from feed_engine.related.walks import Walks
-from tests.feeding import Feeding
+from tests.feeds import Feeding
 
 
 @asynccontextmanager

@@ -17,9 +17,9 @@ from feed_engine.outbox.completion import settle
 from feed_engine.outbox.jobs import run_job
 from feed_engine.transactions.hold import KIND
 from loaders import Loaders
-from tests.embedded import drain, flush
+from tests.embedded_stores import drain, flush
 from tests.faulty import Unwell
-from tests.pausing import Pause
+from tests.pauses import Pause
 from tests.people import People
 
 pytestmark = pytest.mark.anyio

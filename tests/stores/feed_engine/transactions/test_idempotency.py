@@ -12,7 +12,7 @@ from datasources.mappings import Mapping
 from datasources.protocols import Stores
 from datasources.records import Board, Pin, User
 from feed_engine import writes
-from tests.embedded import drain
+from tests.embedded_stores import drain
 from tests.people import People
 
 pytestmark = pytest.mark.anyio

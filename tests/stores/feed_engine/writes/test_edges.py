@@ -7,7 +7,7 @@ from datasources.mappings import REVERSE, Mapping
 from datasources.protocols import Stores
 from feed_engine import writes
 from feed_engine.outbox.change import AnyTask, Followed, PinLiked, Unfollowed, decode
-from tests.embedded import drain
+from tests.embedded_stores import drain
 from tests.people import People
 
 pytestmark = pytest.mark.anyio

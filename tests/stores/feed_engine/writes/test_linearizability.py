@@ -6,7 +6,7 @@ import pytest
 
 from datasources.protocols import Stores
 from feed_engine.ordering import arrange
-from tests.linearizing import History
+from tests.linearizability import History
 from tests.people import People
 
 pytestmark = pytest.mark.anyio

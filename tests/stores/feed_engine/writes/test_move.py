@@ -8,7 +8,7 @@ from datasources.protocols import Stores
 from datasources.records import Board, Pin, User
 from feed_engine import writes
 from feed_engine.transactions import access
-from tests.embedded import drain
+from tests.embedded_stores import drain
 from tests.faulty import Interrupted, with_part
 from tests.people import People
 

@@ -17,7 +17,7 @@ from datasources.records import Board, Image, User
 from feed_engine import writes
 from feed_engine.transactions import validation
 from feed_engine.transactions.edit import edited
-from tests.embedded import drain
+from tests.embedded_stores import drain
 from tests.faulty import Unwell
 from tests.people import People
 

@@ -1,5 +1,5 @@
 """Feeds over embedded stores."""
 
-from tests.feeding import feeding, valkey
+from tests.feeds import feeding, valkey
 
 __all__ = ["feeding", "valkey"]

@@ -17,11 +17,11 @@ from gateway.site.runtime import Runtime
 from resolvers.context import Context
 from resolvers.scan_limit import MOST_A_REQUEST
 from schema import schema
-from tests.counting import Counts
+from tests.call_counts import Counts
 from tests.demo import copy_demo
-from tests.embedded import flush
+from tests.embedded_stores import flush
 from tests.gateways import Gateway, gateway_on
-from tests.unit.gateway.cost.generated import Drawn
+from tests.unit.gateway.cost.random_operations import Drawn
 
 pytestmark = pytest.mark.anyio
 OPERATIONS = 240

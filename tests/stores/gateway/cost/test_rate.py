@@ -10,7 +10,7 @@ from datasources.redis import RedisMappingCache
 from datasources.valkey import ValkeyServer
 from gateway.cost.rate import ASKED_SECONDS, AWAY_SECONDS, CHUNKS, CLIENTS, Rate
 from gateway.http.peers import site, units
-from tests.embedded import flush
+from tests.embedded_stores import flush
 
 pytestmark = pytest.mark.anyio
 BURST, REFILL = 1_000, 100

@@ -10,7 +10,7 @@ import pytest
 
 from datasources.valkey import ValkeyServer
 from gateway.site import inventory
-from tests.embedded import embedded_config, embedded_stores
+from tests.embedded_stores import embedded_config, embedded_stores
 
 pytestmark = pytest.mark.anyio
 

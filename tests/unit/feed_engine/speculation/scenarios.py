@@ -9,7 +9,7 @@ import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from tests.unit.feed_engine.speculation.scripted import Act, Asked
+from tests.unit.feed_engine.speculation.scripts import Act, Asked
 
 MEDIAN, SIGMA = 0.003, 0.5  # of a healthy store, in seconds
 

@@ -17,7 +17,7 @@ from tests.unit.feed_engine.speculation.scenarios import (
     steadily,
     two_kinds,
 )
-from tests.unit.feed_engine.speculation.scripted import NEVER, Act, Store, make, race
+from tests.unit.feed_engine.speculation.scripts import NEVER, Act, Store, make, race
 from tests.unit.feed_engine.virtual_time import run
 
 SECONDS = 60.0
@@ -113,7 +113,7 @@ def test_a_primary_that_is_slow_from_the_start_is_left_once_the_standby_is_known
     )
     seen, report = simulated(scenario)
     assert report.stats.outages == 1
-    assert report.sides[Side.PRIMARY].mode == "left"
+    assert report.sides[Side.PRIMARY].mode == "avoided"
     assert percentile([one for one in seen if one[0] > 40], 0.999) <= 0.04
 
 

@@ -12,7 +12,7 @@ from tests.unit.feed_engine.speculation import test_bursty_stalls as bursts
 from tests.unit.feed_engine.speculation import test_equal_sides as equal_sides
 from tests.unit.feed_engine.speculation import test_quiet_times as quiet_times
 from tests.unit.feed_engine.speculation.scenarios import EQUAL_SIDES
-from tests.unit.feed_engine.speculation.scripted import down
+from tests.unit.feed_engine.speculation.scripts import down
 
 Fault = Callable[[pytest.MonkeyPatch], None]
 

@@ -30,7 +30,7 @@ def test_a_side_is_left_after_a_few_failures_in_a_row() -> None:
         assert health.mode is Mode.WELL
         assert health.suspect == (failures > 3)
         health.bad(0.0)
-    assert (health.mode, health.trust(0.0)) == (Mode.LEFT, 0.0)
+    assert (health.mode, health.trust(0.0)) == (Mode.AVOIDED, 0.0)
 
 
 @pytest.mark.parametrize("bad_share", [0.0, 0.01, 0.03])
@@ -43,7 +43,7 @@ def test_a_side_that_fails_a_third_of_the_time_or_more_is_left_once_and_for_all(
     bad_share: float,
 ) -> None:
     health = driven(bad_share, 100_000)
-    assert (health.mode, health.outages) == (Mode.LEFT, 1)
+    assert (health.mode, health.outages) == (Mode.AVOIDED, 1)
 
 
 @pytest.mark.parametrize("bad_share", [0.08, 0.1, 0.12, 0.15, 0.2])
@@ -63,7 +63,7 @@ def test_the_share_that_returns_doubles_step_by_step_until_all_do() -> None:
 def test_each_relapse_doubles_the_time_away_up_to_a_limit() -> None:
     health, now, away = Health(ADAPTIVE), 0.0, []
     for _ in range(8):
-        while health.mode is not Mode.LEFT:
+        while health.mode is not Mode.AVOIDED:
             health.bad(now)
         left = now
         for _ in range(100):

@@ -9,7 +9,7 @@ import pytest
 from datasources.errors import StoreUnavailable
 from feed_engine.speculation import ADAPTIVE, Side
 from tests.unit.feed_engine.speculation.scenarios import lognormal
-from tests.unit.feed_engine.speculation.scripted import (
+from tests.unit.feed_engine.speculation.scripts import (
     NEVER,
     QUIET,
     Act,
@@ -33,7 +33,7 @@ def test_a_primary_is_trusted_half_a_minute_after_it_recovered_at_a_call_a_minut
         primary, standby = Store(outage, "p"), Store(lognormal(2), "s")
         raced = race(primary, standby, ADAPTIVE)
         await load(raced, rate=MINUTE, seconds=3600)
-        assert raced.report().sides[Side.PRIMARY].mode == "left"
+        assert raced.report().sides[Side.PRIMARY].mode == "avoided"
         asked = primary.asked
         await asyncio.sleep(600)
         assert primary.asked - asked <= 600 / ADAPTIVE.probe_alone_every
@@ -126,4 +126,4 @@ def test_late_probes_keep_a_side_away_and_probes_as_fast_as_the_standby_bring_it
         return report.sides[Side.PRIMARY].mode, report.stats.outages
 
     assert run(main(0.06)) == ("well", 1)
-    assert run(main(0.2)) == ("left", 1)
+    assert run(main(0.2)) == ("avoided", 1)

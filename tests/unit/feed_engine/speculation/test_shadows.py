@@ -10,7 +10,7 @@ from datasources.errors import StoreTimeout, StoreUnavailable
 from datasources.protocols import WideColumnStore
 from feed_engine.speculation import Policy, Side
 from feed_engine.speculation.deadline import ends
-from tests.unit.feed_engine.speculation.scripted import (
+from tests.unit.feed_engine.speculation.scripts import (
     NEVER,
     QUIET,
     Act,
@@ -369,7 +369,7 @@ def test_a_standby_that_fails_once_while_the_primary_is_left_is_asked_again(outa
     async def main() -> None:
         primary, standby = Store(outage, "p"), Store(takes(0.01), "s")
         raced = race(primary, standby)
-        while raced.report().sides[Side.PRIMARY].mode != "left":
+        while raced.report().sides[Side.PRIMARY].mode != "avoided":
             await raced(ask)
         for _ in range(5):
             failures = iter([StoreUnavailable("once"), 0.01])
@@ -393,7 +393,7 @@ def test_a_standby_that_was_left_is_probed_until_it_is_trusted_again() -> None:
         for _ in range(10):
             with pytest.raises(StoreUnavailable):
                 await raced(ask)
-        assert {side.mode for side in raced.report().sides.values()} == {"left"}
+        assert {side.mode for side in raced.report().sides.values()} == {"avoided"}
         primary.act = standby.act = takes(0.01)
         await load(raced, rate=20, seconds=30)
         assert {side.mode for side in raced.report().sides.values()} == {"well"}

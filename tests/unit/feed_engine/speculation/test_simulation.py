@@ -8,7 +8,7 @@ import pytest
 
 from datasources.errors import StoreError, StoreUnavailable
 from feed_engine.speculation import ADAPTIVE, FIXED, Policy, Side, Stats
-from tests.unit.feed_engine.speculation.scripted import NEVER, Act, Store, load, race
+from tests.unit.feed_engine.speculation.scripts import NEVER, Act, Store, load, race
 from tests.unit.feed_engine.virtual_time import run
 
 RATE = 200

@@ -23,7 +23,7 @@ from gateway.settings import Settings
 from gateway.site.executors import executor_of
 from resolvers.bulk import bulk
 from schema.fields import field as field_of
-from tests.turns import other_task
+from tests.loop_turns import other_task
 from tests.unit.gateway.execution.engines import theirs
 
 pytestmark = pytest.mark.anyio

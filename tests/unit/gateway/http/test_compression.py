@@ -7,7 +7,7 @@ import pytest
 
 from gateway.http.compression import SLICE, accepts_gzip, compressed
 from gateway.http.requests import headers_of
-from tests.turns import other_task
+from tests.loop_turns import other_task
 
 
 @pytest.mark.parametrize(

@@ -177,11 +177,11 @@ pinway_worker_up{worker="2"} 0.0
 pinway_feed_cutoff_seconds{store="feeds",worker="1"} 0.02
 pinway_feed_cutoff_seconds{store="feeds",worker="2"} 0.05
 pinway_feed_mode{mode="well",side="primary",store="feeds",worker="1"} 1.0
-pinway_feed_mode{mode="left",side="primary",store="feeds",worker="2"} 1.0
+pinway_feed_mode{mode="avoided",side="primary",store="feeds",worker="2"} 1.0
 pinway_feed_latency_seconds{quantile="0.99",side="primary",store="feeds",worker="1"} 0.3
 pinway_feed_latency_seconds{quantile="0.99",side="primary",store="feeds",worker="2"} 0.1
 pinway_cache_circuit_mode{cache="object_cache",mode="well",server="a:1",worker="1"} 1.0
-pinway_cache_circuit_mode{cache="object_cache",mode="left",server="a:1",worker="2"} 1.0
+pinway_cache_circuit_mode{cache="object_cache",mode="avoided",server="a:1",worker="2"} 1.0
 pinway_cache_circuit_mode{cache="object_cache",mode="well",server="b:1",worker="2"} 1.0
 pinway_store_call_duration_seconds_bucket{le="0.1",store="queue"} 7.0
 process_resident_memory_bytes 1e+06
@@ -192,9 +192,13 @@ process_resident_memory_bytes 1e+06
     assert [worker["up"] for worker in shown["workers"]] == [True, False]
     feeds = shown["feeds"]["feeds"]
     assert feeds["cutoff"] == 0.05
-    assert feeds["sides"]["primary"] == {"latency": {"0.99": 0.3}, "forced": False, "mode": "left"}
+    assert feeds["sides"]["primary"] == {
+        "latency": {"0.99": 0.3},
+        "forced": False,
+        "mode": "avoided",
+    }
     assert [(one["server"], one["mode"]) for one in shown["circuits"]] == [
-        ("a:1", "left"),
+        ("a:1", "avoided"),
         ("b:1", "well"),
     ]
     outbox = {"rows": 2, "parked": 1, "set_aside": 0, "oldest": 5.0, "unreachable": []}
@@ -204,19 +208,19 @@ process_resident_memory_bytes 1e+06
 
 def test_the_circuit_of_each_server_of_a_cache_is_told() -> None:
     states = [
-        CircuitState("a:1", Mode.LEFT, "no answer", openings=2, passed=30, refused=4, owed=5),
+        CircuitState("a:1", Mode.AVOIDED, "no answer", openings=2, passed=30, refused=4, owed=5),
         CircuitState("b:1", Mode.WELL, "", openings=0, passed=0, refused=0, owed=0),
     ]
     caches: Any = SimpleNamespace(
         object_cache=SimpleNamespace(circuits=lambda: states), mapping_cache=SimpleNamespace()
     )
     told = {key: value for key, value in samples(CircuitCollector(caches)).items() if value}
-    left = ("cache=object_cache", "server=a:1")
+    avoided = ("cache=object_cache", "server=a:1")
     assert told == {
-        ("pinway_cache_circuit_mode", "cache=object_cache", "mode=left", "server=a:1"): 1.0,
+        ("pinway_cache_circuit_mode", "cache=object_cache", "mode=avoided", "server=a:1"): 1.0,
         ("pinway_cache_circuit_mode", "cache=object_cache", "mode=well", "server=b:1"): 1.0,
-        ("pinway_cache_circuit_openings_total", *left): 2.0,
-        ("pinway_cache_circuit_passed_total", *left): 30.0,
-        ("pinway_cache_circuit_refused_total", *left): 4.0,
-        ("pinway_cache_circuit_owed", *left): 5.0,
+        ("pinway_cache_circuit_openings_total", *avoided): 2.0,
+        ("pinway_cache_circuit_passed_total", *avoided): 30.0,
+        ("pinway_cache_circuit_refused_total", *avoided): 4.0,
+        ("pinway_cache_circuit_owed", *avoided): 5.0,
     }

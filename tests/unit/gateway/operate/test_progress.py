@@ -16,7 +16,7 @@ from gateway.operate.progress import Bars, telling
 from gateway.server import process
 from gateway.settings import Settings
 from gateway.site.installation import install
-from tests.serving import free_port
+from tests.pinway_process import free_port
 
 
 def test_a_long_wait_is_told_again_and_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ from feed_engine.feeds.rows import (
 from feed_engine.feeds.settings import FeedSettings
 from feed_engine.feeds.smart.candidates import Candidates
 from feed_engine.feeds.smart.results import HomeItem
-from tests.feeding import START, Feeding, pins_of, reader
+from tests.feeds import START, Feeding, pins_of, reader
 
 pytestmark = pytest.mark.anyio
 

@@ -17,7 +17,7 @@ from feed_engine.feeds.wide import read_row
 from feed_engine.outbox.change import PoolShort
 from feed_engine.times import CENTURY, DAY, HOUR
 from tests.faulty import Interrupted, Preceded, marking
-from tests.feeding import START, Feeding
+from tests.feeds import START, Feeding
 from tests.following.jobs import drain
 
 pytestmark = pytest.mark.anyio

@@ -27,9 +27,9 @@ from feed_engine.feeds.smart.handover import TRIM_EVERY, visit_shown
 from feed_engine.feeds.wide import read_row
 from feed_engine.outbox.change import VisitShown
 from feed_engine.times import DAY
-from tests.counting import Counts
+from tests.call_counts import Counts
 from tests.faulty import Unwell, with_part
-from tests.feeding import Feeding, pins_of
+from tests.feeds import Feeding, pins_of
 
 pytestmark = pytest.mark.anyio
 

@@ -11,7 +11,7 @@ from feed_engine.feeds.settings import FeedSettings
 from feed_engine.feeds.smart.results import HomePage
 from feed_engine.speculation import Side
 from tests.faulty import Unwell, down, lacking, without_primary
-from tests.feeding import START, Feeding, pins_of, reader
+from tests.feeds import START, Feeding, pins_of, reader
 
 pytestmark = pytest.mark.anyio
 

@@ -9,7 +9,7 @@ from feed_engine.feeds.settings import FeedSettings
 from feed_engine.feeds.wide import read_row
 from feed_engine.outbox.change import PinLiked
 from feed_engine.related.pool import pin_liked
-from tests.feeding import START, Feeding
+from tests.feeds import START, Feeding
 
 pytestmark = pytest.mark.anyio
 

@@ -18,7 +18,7 @@ from feed_engine.feeds.smart.results import HomePage
 from feed_engine.outbox.change import VisitShown
 from feed_engine.speculation import Side
 from tests.faulty import Interrupted, Preceded, Unwell, down, with_part, without_primary
-from tests.feeding import START, Feeding, pins_of, reader
+from tests.feeds import START, Feeding, pins_of, reader
 
 pytestmark = pytest.mark.anyio
 

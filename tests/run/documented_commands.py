@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.serving import ROOT, free_port
+from tests.pinway_process import ROOT, free_port
 
 PAGES = ["README.md", *sorted(p.relative_to(ROOT).as_posix() for p in ROOT.glob("docs/**/*.md"))]
 PAGES.sort(key=lambda page: (page != "README.md", page != "docs/tutorial.md", page))

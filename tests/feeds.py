@@ -23,7 +23,7 @@ from feed_engine.feeds.wide import read_row
 from feed_engine.outbox.change import Task, decode
 from feed_engine.outbox.tasks import HANDLERS, name_of
 from feed_engine.speculation import Race
-from tests.embedded import drain, embedded_config, embedded_stores, valkey
+from tests.embedded_stores import drain, embedded_config, embedded_stores, valkey
 from tests.people import People
 
 __all__ = ["START", "Feeding", "feeding", "pins_of", "reader", "valkey"]

@@ -1,4 +1,4 @@
-"""An app of this folder behind the gateway's own HTTP server: `served APP PORT`."""
+"""An app of this folder behind the gateway's own HTTP server: `pinway_server APP PORT`."""
 
 import socket
 import sys
