@@ -119,7 +119,7 @@ def test_a_secret_board_says_so_and_nobody_else_finds_it(seen: dict[str, Any]) -
     assert seen["pins"]["secret"] == {
         "badge": "Secret",
         "title": "Secret: only you see it",
-        "told": "There is no such board",
+        "absent": [f"There is no such {what}" for what in ("board", "pin", "pin", "board")],
     }
 
 

@@ -78,7 +78,7 @@ export function BoardScreen({ id }: { id: string }) {
     if (held) focused.current?.focus();
   }, [held]);
 
-  if (!board) return <Absent loading={loading} failed={error !== undefined} what="board" />;
+  if (!board) return <Absent loading={loading} error={error} what="board" />;
   const canEdit = board.viewerCanEdit;
   const owner = board.owner?.fullName || board.owner?.username;
   const after = board.pins?.pageInfo.hasNextPage ? board.pins.pageInfo.endCursor : null;

@@ -4,6 +4,7 @@ import { useMemo, useState } from "preact/hooks";
 import { Link } from "wouter-preact";
 import { navigate } from "wouter-preact/use-browser-location";
 import { make } from "../api/change";
+import { isMistake } from "../api/mistake";
 import { requireSignIn } from "../api/viewer";
 import { createComment } from "../changes/comments";
 import { deletePin, movePin } from "../changes/pins";
@@ -109,7 +110,7 @@ export function PinScreen({ id }: { id: string }) {
   const [dialog, open] = useState<"save" | "move" | null>(null);
   const pin = data?.pin;
   useTitle(pin ? pin.title || "A pin without a title" : undefined);
-  if (!pin?.title && pin?.title !== "") return <Absent loading={loading} failed={error !== undefined} what="pin" />;
+  if (!pin?.title && pin?.title !== "") return <Absent loading={loading} error={error} what="pin" />;
   const title = pin.title || "A pin without a title";
   const owned = pin.board?.viewerCanEdit ?? false;
 
@@ -242,8 +243,9 @@ function RelatedPins({ id }: { id: string }) {
 
 function noMore(): void {}
 
-export function Absent({ loading, failed, what }: { loading: boolean; failed: boolean; what: string }) {
+export function Absent({ loading, error, what }: { loading: boolean; error: unknown; what: string }) {
   useTitle(loading ? undefined : "Not found");
+  const failed = error !== undefined && !isMistake(error);
   if (loading) return <p class="feed-end">Loading…</p>;
   return (
     <>

@@ -68,7 +68,7 @@ export function ProfileScreen({ name }: { name: string }) {
   const { data, loading, error } = useQuery(ProfilePage, { variables: { name } });
   const user = data?.user;
   useTitle(user ? user.fullName || user.username : undefined);
-  if (!user) return <Absent loading={loading} failed={error !== undefined} what="person" />;
+  if (!user) return <Absent loading={loading} error={error} what="person" />;
   const own = user.username === session?.username;
   const shown = user.fullName || user.username;
   return (

@@ -118,7 +118,7 @@ async function create(page, url) {
   return made;
 }
 
-// Makes a secret board, which says so, and which nobody else finds.
+// Makes a secret board, which says so, and which nobody else finds, as little as an id that there is not.
 async function keepSecret(browser, seen, page) {
   await page.goto(`${URL_BASE}/user/demo`);
   await page.getByLabel("Name of a new board").fill(PRESENTS);
@@ -134,6 +134,12 @@ async function keepSecret(browser, seen, page) {
   await stranger.goto(address);
   await stranger.getByRole("heading", { name: /^There is no such/ }).waitFor();
   const told = await stranger.getByRole("heading", { level: 1 }).innerText();
+  const absent = [told];
+  for (const address of ["/pin/abc", "/pin/99", "/board/0"]) {
+    await stranger.goto(`${URL_BASE}${address}`);
+    const heading = stranger.getByRole("heading", { level: 1, name: /^(There is no|This)/ });
+    absent.push(await heading.innerText());
+  }
   await context.close();
-  return { badge, title: title.replace(PRESENTS, "").trim(), told };
+  return { badge, title: title.replace(PRESENTS, "").trim(), absent };
 }
