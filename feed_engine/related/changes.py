@@ -93,7 +93,7 @@ async def entries(stores: Stores, since: int, until: int) -> AsyncIterator[Colle
 async def _page(
     stores: Stores, row: bytes, after: bytes | None
 ) -> tuple[Collection[Entry], bytes | None]:
-    """The next entries of both sides, and the column to go on from; None at the end."""
+    """The next entries of both sides, and the last column; None at the end."""
     pages: list[list[Cell]] = []
     errors: list[StoreError] = []
 
@@ -106,7 +106,7 @@ async def _page(
     await together([read(store) for store in stores.pools])
     if not pages:
         raise StoreUnavailable("the log of changes can't be read on either side") from errors[0]
-    # A full page ends before the other side's may: go on from where the shorter one ends.
+    # Of two full pages, one may end earlier: the next read begins at that end.
     ends = [page[-1].column for page in pages if len(page) == _PAGE]
     end = min(ends, default=None)
     found = {

@@ -129,7 +129,7 @@ async def _import(
             await importing.read(bars)
         with Bars() as bars:
             async with running(settings, jobs=False, create=bars) as runtime:
-                return await importing.write(runtime.stores, bars)
+                return await importing.write(runtime.stores, bars, runtime.walks)
 
 
 async def _read_beside_opening(settings: Settings, importing: Import) -> ImportReport:
@@ -141,7 +141,7 @@ async def _read_beside_opening(settings: Settings, importing: Import) -> ImportR
             async with running(settings, jobs=False, create=bars) as runtime:
                 held.release()
                 await reading
-                return await importing.write(runtime.stores, bars)
+                return await importing.write(runtime.stores, bars, runtime.walks)
         finally:
             reading.cancel()
             await asyncio.gather(reading, return_exceptions=True)

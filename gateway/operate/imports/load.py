@@ -12,6 +12,7 @@ from datasources.errors import StoreTimeout, StoreUnavailable
 from datasources.ids import Kind
 from datasources.mappings import Edge, ListKey, Mapping
 from datasources.protocols import ShardTx, Stores
+from feed_engine.related.walks import Walks
 from gateway.operate.imports.report import (
     Complaints,
     ImportOptions,
@@ -41,6 +42,7 @@ class Load:
     report: ImportReport
     complaints: Complaints
     progress: OnProgress
+    walks: Walks | None = None
 
     def step(self, stage: str, done: int, total: int | None, unit: str) -> None:
         self.progress(Progress(stage, done, total, unit))

@@ -16,7 +16,8 @@ from itertools import islice
 
 from datasources.errors import ConfigError, StoreUnavailable
 from datasources.protocols import Stores
-from gateway.operate.imports import checks, edges, feeds, objects, unique_names
+from feed_engine.related.walks import Walks
+from gateway.operate.imports import checks, edges, feeds, objects, related, unique_names
 from gateway.operate.imports.events import Fault, Trashed
 from gateway.operate.imports.import_source import Source
 from gateway.operate.imports.lines import Entries, Entry
@@ -44,11 +45,12 @@ async def import_entries(
     options: ImportOptions | None = None,
     progress: OnProgress = silent,
     on_bad: OnBad | None = None,
+    walks: Walks | None = None,
 ) -> ImportReport:
     """Import lines that were already read."""
     with closing(Import(entries, options or ImportOptions(), on_bad)) as importing:
         await importing.read(progress)
-        return await importing.write(stores, progress)
+        return await importing.write(stores, progress, walks)
 
 
 @contextmanager
@@ -102,11 +104,15 @@ class Import:
             self._spool.flush()
             progress(self._step(number, ended=True))
 
-    async def write(self, stores: Stores, progress: OnProgress) -> ImportReport:
-        """Write the lines into the stores."""
+    async def write(
+        self, stores: Stores, progress: OnProgress, walks: Walks | None = None
+    ) -> ImportReport:
+        """Write the lines into the stores. With `walks`, build the graph of related pins again, and
+        fill the importing users' pools from it."""
         with self._telling_of_spool():
             load = Load(
-                stores, self._spool, self._options, self._report, self._complaints, progress
+                *(stores, self._spool, self._options, self._report, self._complaints, progress),
+                walks=walks,
             )
             await _write(load)
         return self._report
@@ -181,3 +187,5 @@ async def _write(load: Load) -> None:
     await edges.load_follows(load)
     if load.options.feeds:
         await feeds.build(load)
+        if load.walks is not None:
+            await related.build_related(load, load.walks)

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,10 +13,12 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
+from feed_engine.times import DAY
 from gateway.cli import main
 from gateway.operate import doctor, plan
 from gateway.operate.schema_changes import changes
 from gateway.settings import Settings, read_settings
+from gateway.site.graph import graph_status
 from tests.pinway_process import free_port
 
 ROOT = Path(__file__).parents[3]
@@ -216,6 +219,33 @@ def test_jobs_that_are_not_there_are_one_line(data: Path) -> None:
     assert (done.exit_code, "there is no job 1:99" in done.output) == (1, True)
     assert pinway("jobs", "retry", "--data-dir", str(data)).exit_code == 2
     assert answered("jobs", "retry", "--all", "--data-dir", str(data), "--json")["changed"] == []
+
+
+def test_the_graph_of_related_pins_is_built_and_its_state_is_told(data: Path) -> None:
+    def status() -> tuple[int, dict[str, Any]]:
+        done = pinway("related", "status", "--data-dir", str(data), "--json")
+        return done.exit_code, json.loads(done.stdout)
+
+    exit_code, told = status()
+    assert (exit_code, told["state"]) == (3, "absent")
+    built = answered("related", "build", "--data-dir", str(data), "--json")
+    assert (built["state"], built["pins"], built["edges"]) == ("ok", 0, 0)
+    exit_code, told = status()
+    assert (exit_code, told["state"]) == (0, "ok")
+    Path(told["file"]).write_bytes(b"damaged")
+    exit_code, told = status()
+    assert (exit_code, told["state"]) == (3, "damaged")
+    words = pinway("related", "status", "--data-dir", str(data)).stdout
+    assert "too short" in words
+    assert "the newest pins beside" in words
+
+
+def test_a_graph_that_is_older_than_its_log_is_told(data: Path) -> None:
+    settings = read_settings(data_dir=data)
+    answered("related", "build", "--data-dir", str(data), "--json")
+    now = time.time_ns() // 1_000_000
+    assert graph_status(settings, now + 2 * DAY)["state"] == "ok"
+    assert graph_status(settings, now + 4 * DAY)["state"] == "old"
 
 
 def test_what_can_not_be_read_or_reached_is_said_in_plain_words(data: Path, tmp_path: Path) -> None:

@@ -85,7 +85,7 @@ async def test_each_change_reaches_the_graph_with_its_job(feeding: Feeding, tmp_
 async def test_changes_in_any_order_and_twice_end_with_what_is_public(
     feeding: Feeding, tmp_path: Path, seed: int
 ) -> None:
-    """The log is written anew in a random order, with every entry twice."""
+    """The log is written in a random order, with every entry twice."""
     dice, stores = random.Random(seed), feeding.stores
     user = await feeding.user()
     boards = [await feeding.board(user) for _ in range(3)]
