@@ -41,7 +41,7 @@ def nearest(gram: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def beside(saves: Saves) -> Rank:
-    """The rule of feeds without walks (`feed_engine.feeds.smart.related_pins`): the newest pins on the
+    """The rule of feeds without walks (`feeds.smart.related_pins`): the newest pins on the
     boards of the pins that were saved last, each scored as the product scores them. A pin of the
     set is on many boards; the rule takes all of them."""
     newest = [
