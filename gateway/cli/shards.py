@@ -97,8 +97,8 @@ def add_command(settings: Settings, name: str, url: str) -> None:
         from datasources.mysql.replication.admin import CONNECT_SECONDS, Admin
 
         following = topologies.added(work.topology, name, url)
-        account = settings.mysql_operator_user, settings.mysql_operator_password
-        admin = Admin(name, url, *account, settings.mysql_ca)
+        account = settings.mysql.operator_user, settings.mysql.operator_password
+        admin = Admin(name, url, *account, settings.mysql.ca)
         try:
             await admin.run("SELECT 1", within=CONNECT_SECONDS)
         except StoreError as error:
@@ -146,9 +146,9 @@ def open_command(
             return
         store = MySqlShards(
             following,
-            user=work.settings.mysql_operator_user,
-            password=work.settings.mysql_operator_password,
-            ca=work.settings.mysql_ca,
+            user=work.settings.mysql.operator_user,
+            password=work.settings.mysql.operator_password,
+            ca=work.settings.mysql.ca,
         )
         try:
             await store.open_shards(span)

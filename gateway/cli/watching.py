@@ -183,8 +183,8 @@ def _admins(opened: AsyncExitStack, settings: Settings) -> Callable[[Topology, s
     def admin(topology: Topology, name: str) -> Admin:
         url = topology.servers[name]
         if (name, url) not in known:
-            account = settings.mysql_operator_user, settings.mysql_operator_password
-            known[name, url] = Admin(name, url, *account, settings.mysql_ca)
+            account = settings.mysql.operator_user, settings.mysql.operator_password
+            known[name, url] = Admin(name, url, *account, settings.mysql.ca)
             opened.push_async_callback(known[name, url].close)
         return known[name, url]
 

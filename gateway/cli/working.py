@@ -58,7 +58,7 @@ def run(settings: Settings, purpose: str | None, act: Callable[[Work], Awaitable
 @asynccontextmanager
 async def means(settings: Settings, purpose: str | None) -> AsyncIterator[Work]:
     """Open what an operation uses, and hold the lock if there is a purpose."""
-    if settings.topology == EMBEDDED:
+    if settings.stores.topology == EMBEDDED:
         raise ConfigError(
             "`pinway shards` is for MariaDB servers: name their settings with --config FILE"
         )
@@ -79,9 +79,9 @@ async def means(settings: Settings, purpose: str | None) -> AsyncIterator[Work]:
             made = Admin(
                 name,
                 topology.servers[name],
-                settings.mysql_operator_user,
-                settings.mysql_operator_password,
-                settings.mysql_ca,
+                settings.mysql.operator_user,
+                settings.mysql.operator_password,
+                settings.mysql.ca,
             )
             opened.push_async_callback(made.close)
             return made

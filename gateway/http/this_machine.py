@@ -35,7 +35,9 @@ class ThisMachine:
     """Recognizes the requests of this machine. Logs once what hides clients, and what to set."""
 
     def __init__(self, settings: Settings) -> None:
-        self._hosts = {name.lower() for name in settings.allowed_hosts} | _own(settings.host)
+        self._hosts = {name.lower() for name in settings.http.allowed_hosts} | _own(
+            settings.http.host
+        )
         self._is_watching = public_address(settings) is None
         """False if the gateway is public, or a proxy that hides its clients was seen."""
 
@@ -57,8 +59,8 @@ class ThisMachine:
                 "a request from %s %s: a proxy that hides its clients seems to be in front of this "
                 "gateway. So nobody gets metrics, states of stores or demo tokens on the public "
                 "port until the gateway restarts. Let the proxy send X-Forwarded-For, and set "
-                "public_url and, for operators, admin_port: %s. If there is no proxy, name the "
-                "host in allowed_hosts",
+                "http.public_url and, for operators, http.admin_port: %s. If there is no proxy, "
+                "name the host in http.allowed_hosts",
                 *(scope["client"][0], sign, HOW_TO),
             )
 
@@ -108,10 +110,10 @@ def host_name(host: str) -> str:
 
 def public_address(settings: Settings) -> str | None:
     """The setting that says that other machines reach the gateway; None if none does."""
-    if settings.public_url and not _is_here(urlsplit(settings.public_url).hostname or ""):
-        return f"public_url is {settings.public_url}"
-    if not _is_here(settings.host):
-        return f"host is {settings.host}"
+    if settings.http.public_url and not _is_here(urlsplit(settings.http.public_url).hostname or ""):
+        return f"http.public_url is {settings.http.public_url}"
+    if not _is_here(settings.http.host):
+        return f"http.host is {settings.http.host}"
     return None
 
 
@@ -127,7 +129,7 @@ def _own(host: str) -> set[str]:
 def closed(settings: Settings) -> str | None:
     """A line of the log about what nobody gets because of the settings; None if this machine's
     clients get all of it."""
-    if settings.admin_port:
+    if settings.http.admin_port:
         operators = ""
     elif settings.production:
         operators = "production is on"
@@ -135,8 +137,9 @@ def closed(settings: Settings) -> str | None:
         operators = public_address(settings) or ""
     if operators:
         return (
-            f"{operators}, and there is no admin_port: nobody gets /metrics, /statusz or the "
-            "stores' states. Set admin_port to a free port; it listens on admin_host, which is "
-            f"{settings.admin_host}"
+            f"{operators}, and there is no http.admin_port: nobody gets /metrics, /statusz or the "
+            "stores' states. Set http.admin_port to a free port; it listens on http.admin_host, "
+            "which is "
+            f"{settings.http.admin_host}"
         )
     return None

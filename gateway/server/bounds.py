@@ -29,14 +29,14 @@ class Bounds:
 def bounds_of(settings: Settings) -> Bounds:
     """The limits that the settings give each connection."""
     return Bounds(
-        header_bytes=settings.max_header_bytes,
-        headers=settings.max_headers,
-        url_bytes=settings.max_url_bytes,
-        body_bytes=settings.max_body_bytes,
-        pipelined=settings.max_pipelined,
-        unsent_bytes=settings.max_unsent_bytes,
-        header_seconds=settings.header_timeout,
-        body_seconds=settings.body_timeout,
-        idle_seconds=settings.idle_timeout,
-        write_seconds=settings.write_timeout,
+        header_bytes=settings.http.max_header_bytes,
+        headers=settings.http.max_headers,
+        url_bytes=settings.http.max_url_bytes,
+        body_bytes=settings.http.max_body_bytes,
+        pipelined=settings.http.max_pipelined,
+        unsent_bytes=settings.http.max_unsent_bytes,
+        header_seconds=settings.http.header_timeout,
+        body_seconds=settings.http.body_timeout,
+        idle_seconds=settings.http.idle_timeout,
+        write_seconds=settings.http.write_timeout,
     )

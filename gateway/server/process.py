@@ -70,7 +70,11 @@ async def serve(
     the start when that phase ends.
     """
     _ = settings.secret  # an invalid key is reported before any work
-    if EMBEDDED in (settings.topology, settings.pools_primary, settings.feeds_primary):
+    if EMBEDDED in (
+        settings.stores.topology,
+        settings.stores.pools_primary,
+        settings.stores.feeds_primary,
+    ):
         with Bars() as bars:
             if demo and is_all_embedded(settings):
                 await install(settings, bars, prepare=unpack_demo)
@@ -82,21 +86,21 @@ async def serve(
         if demo and not await demo_is_loaded(runtime.stores):
             with Bars() as bars:
                 await fill_demo(runtime.stores, settings.data_dir, bars)
-        if settings.demo_viewer and greet:
+        if settings.auth.demo_viewer and greet:
             await _greet(settings, runtime)
         if greet and (line := closed(settings)):
             log.warning("%s", line)
-        with short_passes() if settings.collector == "short" else nullcontext():
+        with short_passes() if settings.http.collector == "short" else nullcontext():
             ready = partial(_ready, listener, on_ready)
             connections = Connections(
-                settings.max_connections,
-                settings.max_connections_per_client,
-                Proxies(settings.trusted_proxies).trusts,
-                most_bytes=settings.max_bodies_bytes,
+                settings.http.max_connections,
+                settings.http.max_connections_per_client,
+                Proxies(settings.http.trusted_proxies).trusts,
+                most_bytes=settings.http.max_bodies_bytes,
             )
             health = ProcessHealth()
             counting = ConnectionCollector(connections), health
-            shares = Shares(settings.client_share)
+            shares = Shares(settings.limits.client_share)
             site = create_site(
                 *(settings, runtime, None, *counting),
                 siblings=siblings,
@@ -167,14 +171,14 @@ async def work(settings: Settings, operators: socket.socket | None = None) -> No
         health = ProcessHealth()
         site = create_site(settings, runtime, None, health)
         async with _answering(operators, _OperatorsServer(site.admin)):
-            log.info("working on the jobs of the queues %s", ", ".join(settings.queues))
+            log.info("working on the jobs of the queues %s", ", ".join(settings.jobs.queues))
             with health.watching():
                 await asyncio.Event().wait()
 
 
 def _commands(settings: Settings, runtime: Runtime) -> AbstractAsyncContextManager[None]:
     """Answer operators' commands on the embedded stores, which this process has open."""
-    if settings.topology != EMBEDDED:
+    if settings.stores.topology != EMBEDDED:
         return nullcontext()
     return control.answering(
         settings.data_dir, lambda request, told: perform(settings, runtime, request, told)
@@ -201,10 +205,10 @@ class Server(uvicorn.Server):
     ) -> None:
         settings = settings or Settings()
         self.connections = connections or Connections(
-            settings.max_connections,
-            settings.max_connections_per_client,
-            Proxies(settings.trusted_proxies).trusts,
-            most_bytes=settings.max_bodies_bytes,
+            settings.http.max_connections,
+            settings.http.max_connections_per_client,
+            Proxies(settings.http.trusted_proxies).trusts,
+            most_bytes=settings.http.max_bodies_bytes,
         )
         self.connections.most, backlog = room_for(self.connections.most)
         self._shares = shares or Shares(0)
@@ -276,13 +280,13 @@ class _OperatorsServer(Server):
 
 async def _greet(settings: Settings, runtime: Runtime) -> None:
     """Log the address to open, and the user who is signed in there."""
-    found = await runtime.stores.shards.mod.find("username", [settings.demo_viewer])
-    tokens = Tokens(settings.secret, settings.token_hours)  # an invalid key is reported first
+    found = await runtime.stores.shards.mod.find("username", [settings.auth.demo_viewer])
+    tokens = Tokens(settings.secret, settings.auth.token_hours)  # an invalid key is reported first
     click.echo(f"\n  Pinway     {settings.url}/", err=True)
     click.echo(f"  GraphiQL   {settings.url}/graphql", err=True)
-    if viewer_id := found.get(settings.demo_viewer):
+    if viewer_id := found.get(settings.auth.demo_viewer):
         token = tokens.issue(viewer_id)
-        click.echo(f"  Signed in  {settings.demo_viewer}", err=True)
+        click.echo(f"  Signed in  {settings.auth.demo_viewer}", err=True)
         click.echo(f"  Token      {token}", err=True)
     if why := public_address(settings):
         click.echo(f"  Without demo sign-in, which is for this machine alone: {why}.", err=True)

@@ -72,7 +72,7 @@ async def _supervise(start: _Start, sleep: Callable[[float], Awaitable[None]]) -
         if ready.is_set():
             tasks += [
                 asyncio.create_task(_keep(number, start, lambda: None, sleep))
-                for number in range(2, start.settings.workers + 1)
+                for number in range(2, start.settings.http.workers + 1)
             ]
         await asyncio.gather(*tasks)
     finally:

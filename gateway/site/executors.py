@@ -18,29 +18,29 @@ def executor_of(schema: strawberry.Schema, settings: Settings) -> Executor:
     """Returns an executor for any strawberry schema, with the limits of the settings."""
     documents = Documents(
         schema._schema,
-        size=settings.document_cache,
-        max_bytes=settings.document_cache_bytes,
+        size=settings.limits.documents,
+        max_bytes=settings.limits.document_bytes,
         limits=limits_of(settings),
-        suggestions=settings.suggestions,
+        suggestions=settings.http.suggestions,
     )
     return Executor(
         documents,
-        timeout=settings.request_timeout,
-        max_cost=settings.max_cost,
-        max_bytes=settings.max_response_bytes,
+        timeout=settings.http.request_timeout,
+        max_cost=settings.limits.max_cost,
+        max_bytes=settings.limits.max_response_bytes,
     )
 
 
 def limits_of(settings: Settings) -> Limits:
     """Returns the limits on documents from the settings."""
     return Limits(
-        length=settings.max_query_length,
-        tokens=settings.max_query_tokens,
-        operations=settings.max_query_operations,
-        depth=settings.max_query_depth,
-        selections=settings.max_query_selections,
-        root_fields=settings.max_query_root_fields,
-        aliases=settings.max_query_aliases,
-        directives=settings.max_query_directives,
-        introspection=settings.introspection,
+        length=settings.limits.query_length,
+        tokens=settings.limits.query_tokens,
+        operations=settings.limits.query_operations,
+        depth=settings.limits.query_depth,
+        selections=settings.limits.query_selections,
+        root_fields=settings.limits.query_root_fields,
+        aliases=settings.limits.query_aliases,
+        directives=settings.limits.query_directives,
+        introspection=settings.http.introspection,
     )

@@ -65,13 +65,13 @@ async def running(
         _opened(settings, config, create) as (opened, switches),
     ):
         calls = Calls()
-        stores = observed(opened, calls)._replace(writes_per_day=settings.writes_per_day)
+        stores = observed(opened, calls)._replace(writes_per_day=settings.limits.writes_per_day)
         feeds = Feeds(
             stores,
             _race(settings, stores.pools),
             _race(settings, stores.feeds),
             FeedSettings(
-                generator_seconds=settings.home_generator_seconds, shown_days=settings.shown_days
+                generator_seconds=settings.feeds.chunk_seconds, shown_days=settings.feeds.shown_days
             ),
         )
         runtime = Runtime(stores, feeds, calls, opened=opened, tracer=tracer)
@@ -80,7 +80,7 @@ async def running(
             asyncio.create_task(follow_routes(switches, runtime.races)),
         ]
         try:
-            if settings.run_jobs if jobs is None else jobs:
+            if settings.jobs.run if jobs is None else jobs:
                 tasks += [
                     asyncio.create_task(_work(runtime, settings)),
                     asyncio.create_task(work_for_host(stores, settings)),
@@ -103,7 +103,7 @@ async def _opened(
 ) -> AsyncIterator[tuple[Stores, Switches]]:
     """The stores, compared with the list of made stores."""
     if create is not None:
-        await installation.seed(config, settings.topology_seed)
+        await installation.seed(config, settings.stores.topology_seed)
     switches = open_switches(config.topology)
     try:
         await inventory.missing_before_opening(config, switches)
@@ -122,21 +122,23 @@ async def _opened(
 
 def _race(settings: Settings, sides: Sides) -> Race:
     policy = FIXED
-    if settings.feed_policy == "adaptive":
+    if settings.feeds.policy == "adaptive":
         policy = replace(
             ADAPTIVE,
-            ceiling=settings.feed_cutoff_most,
-            extra=settings.feed_extra_load,
-            warm=settings.feed_warm,
-            finish_most=settings.feed_finish,
+            ceiling=settings.feeds.cutoff_most,
+            extra=settings.feeds.extra_load,
+            warm=settings.feeds.warm,
+            finish_most=settings.feeds.finish,
         )
-    return Race(sides, cutoff=settings.feed_cutoff, deadline=settings.feed_deadline, policy=policy)
+    return Race(
+        sides, cutoff=settings.feeds.cutoff, deadline=settings.feeds.deadline, policy=policy
+    )
 
 
 def jobs_at_a_time(settings: Settings) -> int:
     """How many jobs run at a time. Embedded stores work in this process, so several jobs end no
     sooner than one after the other, but each makes the steps of requests wait."""
-    return 1 if is_all_embedded(settings) else settings.job_concurrency
+    return 1 if is_all_embedded(settings) else settings.jobs.concurrency
 
 
 async def _work(runtime: Runtime, settings: Settings) -> None:
@@ -146,7 +148,7 @@ async def _work(runtime: Runtime, settings: Settings) -> None:
             await runtime.stores.queue.work(
                 partial(_run_job, runtime, settings),
                 concurrency=jobs_at_a_time(settings),
-                priorities=settings.queues,
+                priorities=settings.jobs.queues,
             )
         except Exception:
             log.exception("the queue's worker stopped; it starts again in a second")

@@ -20,7 +20,7 @@ QUERY = {"query": "{ __typename }"}
 
 @pytest.fixture
 async def http(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
-    settings = read_settings(data_dir=tmp_path, allowed_origins=(ALLOWED,))
+    settings = read_settings(options={"data_dir": tmp_path, "http.allowed_origins": (ALLOWED,)})
     await install(settings, lambda progress: None)
     async with running(settings, jobs=False) as runtime:
         transport = httpx.ASGITransport(

@@ -14,7 +14,7 @@ from tests.gateways import Gateway, embedded_gateway
 
 pytestmark = pytest.mark.anyio
 CALLS = 2_000
-ROOTS, ALIASES = Settings().max_query_root_fields, Settings().max_query_aliases
+ROOTS, ALIASES = Settings().limits.query_root_fields, Settings().limits.query_aliases
 
 
 @pytest.fixture(scope="module")

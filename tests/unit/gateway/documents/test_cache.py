@@ -22,7 +22,7 @@ from gateway.execution.model.selection import Selection
 from gateway.http.peers import Proxies
 from gateway.server.fairness.clients import Clients
 from gateway.server.fairness.shares import Shares
-from gateway.settings import Settings
+from gateway.settings import Limits, Settings
 from gateway.site.collector import INCREMENTAL, short_passes
 from gateway.site.executors import limits_of
 from schema import schema
@@ -161,10 +161,8 @@ async def test_the_errors_of_a_limited_number_of_documents_are_cached() -> None:
 
 def test_the_number_and_length_of_errors_are_limited() -> None:
     fields = " ".join(f'viewer{{boards(x{n}: "{"y" * 2_000}"){{edges{{z}}}}}}' for n in range(40))
-    limits: Any = {"max_query_root_fields": 100}
-    cache = Documents(
-        schema._schema, size=1, max_bytes=10**9, limits=limits_of(Settings(**limits))
-    )  # fmt: skip
+    limits = limits_of(Settings(limits=Limits(query_root_fields=100)))
+    cache = Documents(schema._schema, size=1, max_bytes=10**9, limits=limits)
     errors = cache.get(f"{{ {fields} }}").errors
     assert len(errors) == ERRORS + 1
     assert max(len(error.message) for error in errors) <= MESSAGE + 3
@@ -405,9 +403,9 @@ async def test_a_large_operation_is_compiled_once_beside_the_loop() -> None:
 
 
 def test_response_paths_share_equal_selections() -> None:
-    limits: Any = {"max_query_selections": 10**9, "max_query_aliases": 10**9}
-    settings = limits_of(Settings(**limits))
-    cache = Documents(schema._schema, size=1, max_bytes=10**9, limits=settings)
+    wide = Limits(query_selections=10**9, query_aliases=10**9)
+    limits = limits_of(Settings(limits=wide))
+    cache = Documents(schema._schema, size=1, max_bytes=10**9, limits=limits)
     document = cache.get(fan_out(12))
     found = document.operation(None)
     assert isinstance(found, PreparedOperation)

@@ -18,7 +18,7 @@ from gateway.http.requests import JSON, Headers
 from gateway.server.process import Server
 from gateway.server.protocol import Protocol
 from gateway.server.sending import MOST
-from gateway.settings import Settings
+from gateway.settings import Http, Settings
 
 BODY = b'{"data":{"n":1}}'
 BIG = 40 * MOST
@@ -220,10 +220,10 @@ class Transport:
 
 
 @asynccontextmanager
-async def connected(app: App, **settings: Any) -> AsyncIterator[tuple[Protocol, Transport, Clock]]:
+async def connected(app: App, **http: Any) -> AsyncIterator[tuple[Protocol, Transport, Clock]]:
     """A connection driven by hand. It is kept open for five seconds, unless the settings differ."""
     clock = Clock()
-    protocol, transport = connect(Server(app, Settings(**settings)), clock)
+    protocol, transport = connect(Server(app, Settings(http=Http(**http))), clock)
     yield protocol, transport, clock
     protocol.connection_lost(None)
     assert clock.timers == []

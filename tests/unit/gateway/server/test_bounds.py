@@ -9,7 +9,7 @@ import pytest
 
 from gateway.server.process import Server
 from gateway.server.protocol import LINGER_BYTES, LINGER_SECONDS, SMALL_CHUNKS, Protocol
-from gateway.settings import Settings
+from gateway.settings import Http, Settings
 from tests.unit.gateway.server.apps import (
     BODY,
     CLOSE,
@@ -375,7 +375,7 @@ async def idle(protocol: Protocol) -> Protocol:
 @in_each_loop
 async def test_a_new_connection_takes_the_place_of_one_that_never_sent_a_request() -> None:
     app, clock = App(), Clock()
-    server = Server(app, Settings(max_connections=3))
+    server = Server(app, Settings(http=Http(max_connections=3)))
     first, first_transport = connect(server, clock)
     await idle(first)
     fresh = [connect(server, clock) for _ in range(5)]
@@ -389,7 +389,7 @@ async def test_a_new_connection_takes_the_place_of_one_that_never_sent_a_request
 async def test_where_none_waits_a_new_connection_is_refused() -> None:
     app, clock = App(), Clock()
     app.wait.clear()
-    server = Server(app, Settings(max_connections=3))
+    server = Server(app, Settings(http=Http(max_connections=3)))
     busy = [connect(server, clock) for _ in range(3)]
     for protocol, _ in busy:
         protocol.data_received(request("/whole"))
@@ -411,7 +411,7 @@ async def test_where_none_waits_a_new_connection_is_refused() -> None:
 @in_each_loop
 async def test_one_client_has_a_bound_of_its_own_unless_it_is_a_trusted_proxy() -> None:
     app, clock = App(), Clock()
-    settings = Settings(max_connections_per_client=2, trusted_proxies=("10.0.0.1",))
+    settings = Settings(http=Http(max_connections_per_client=2, trusted_proxies=("10.0.0.1",)))
     server = Server(app, settings)
 
     def take(peer: str, count: int) -> list[bool]:
@@ -427,7 +427,7 @@ async def test_one_client_has_a_bound_of_its_own_unless_it_is_a_trusted_proxy() 
 @in_each_loop
 async def test_bytes_of_bodies_are_bounded_in_all_and_for_each_client() -> None:
     app, clock = App(), Clock()
-    settings = Settings(max_body_bytes=100_000, max_bodies_bytes=400_000)
+    settings = Settings(http=Http(max_body_bytes=100_000, max_bodies_bytes=400_000))
     server = Server(app, settings)
     opened: list[Protocol] = []
 
@@ -473,7 +473,7 @@ async def test_the_bytes_of_a_body_are_let_go_with_the_answer() -> None:
 @in_each_loop
 async def test_a_connection_that_ended_leaves_its_place() -> None:
     app, clock = App(), Clock()
-    server = Server(app, Settings(max_connections_per_client=1))
+    server = Server(app, Settings(http=Http(max_connections_per_client=1)))
     for _ in range(3):
         protocol, transport = connect(server, clock, "192.0.2.1")
         assert not transport.closed

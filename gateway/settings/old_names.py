@@ -1,0 +1,131 @@
+"""The names that settings had before they were in tables. This version still reads them; the next
+version deletes this module."""
+
+import logging
+from collections.abc import Callable
+
+from datasources.errors import ConfigError
+from gateway.settings.given import Values
+
+log = logging.getLogger("pinway.settings")
+
+OLD_NAMES = {
+    "host": "http.host",
+    "port": "http.port",
+    "public_url": "http.public_url",
+    "admin_host": "http.admin_host",
+    "admin_port": "http.admin_port",
+    "workers": "http.workers",
+    "collector": "http.collector",
+    "graphiql": "http.graphiql",
+    "web": "http.web",
+    "introspection": "http.introspection",
+    "suggestions": "http.suggestions",
+    "allowed_hosts": "http.allowed_hosts",
+    "allowed_origins": "http.allowed_origins",
+    "allowed_headers": "http.allowed_headers",
+    "trusted_proxies": "http.trusted_proxies",
+    "request_timeout": "http.request_timeout",
+    "header_timeout": "http.header_timeout",
+    "body_timeout": "http.body_timeout",
+    "idle_timeout": "http.idle_timeout",
+    "write_timeout": "http.write_timeout",
+    "max_connections": "http.max_connections",
+    "max_connections_per_client": "http.max_connections_per_client",
+    "max_header_bytes": "http.max_header_bytes",
+    "max_headers": "http.max_headers",
+    "max_url_bytes": "http.max_url_bytes",
+    "max_pipelined": "http.max_pipelined",
+    "max_unsent_bytes": "http.max_unsent_bytes",
+    "max_body_bytes": "http.max_body_bytes",
+    "max_bodies_bytes": "http.max_bodies_bytes",
+    "max_body_values": "http.max_body_values",
+    "auth_secret": "auth.secret",
+    "token_hours": "auth.token_hours",
+    "issue_tokens": "auth.issue_tokens",
+    "demo_viewer": "auth.demo_viewer",
+    "topology": "stores.topology",
+    "topology_seed": "stores.topology_seed",
+    "object_cache": "stores.object_cache",
+    "mapping_cache": "stores.mapping_cache",
+    "queue": "stores.queue",
+    "pools_primary": "stores.pools_primary",
+    "pools_standby": "stores.pools_standby",
+    "feeds_primary": "stores.feeds_primary",
+    "feeds_standby": "stores.feeds_standby",
+    "slave_reads": "stores.slave_reads",
+    "cache_refused_is_empty": "stores.cache_refused_is_empty",
+    "mysql_user": "mysql.user",
+    "mysql_password": "mysql.password",
+    "mysql_ca": "mysql.ca",
+    "mysql_operator_user": "mysql.operator_user",
+    "mysql_operator_password": "mysql.operator_password",
+    "mysql_connections": "mysql.connections",
+    "mysql_processes": "mysql.processes",
+    "run_jobs": "jobs.run",
+    "queues": "jobs.queues",
+    "job_concurrency": "jobs.concurrency",
+    "relay_seconds": "jobs.relay_seconds",
+    "answers_days": "jobs.answers_days",
+    "respace_threshold": "jobs.respace_threshold",
+    "respace_room": "jobs.respace_room",
+    "respace_rows": "jobs.respace_rows",
+    "feed_policy": "feeds.policy",
+    "feed_cutoff": "feeds.cutoff",
+    "feed_cutoff_most": "feeds.cutoff_most",
+    "feed_extra_load": "feeds.extra_load",
+    "feed_warm": "feeds.warm",
+    "feed_finish": "feeds.finish",
+    "feed_deadline": "feeds.deadline",
+    "home_generator_seconds": "feeds.chunk_seconds",
+    "visits_days": "feeds.visits_days",
+    "shown_days": "feeds.shown_days",
+    "max_query_tokens": "limits.query_tokens",
+    "max_query_depth": "limits.query_depth",
+    "max_query_length": "limits.query_length",
+    "max_query_selections": "limits.query_selections",
+    "max_query_root_fields": "limits.query_root_fields",
+    "max_query_aliases": "limits.query_aliases",
+    "max_query_directives": "limits.query_directives",
+    "max_query_operations": "limits.query_operations",
+    "document_cache": "limits.documents",
+    "document_cache_bytes": "limits.document_bytes",
+    "max_cost": "limits.max_cost",
+    "max_response_bytes": "limits.max_response_bytes",
+    "rate_cost": "limits.rate_cost",
+    "rate_burst": "limits.rate_burst",
+    "max_running": "limits.max_running",
+    "max_running_cost": "limits.max_running_cost",
+    "client_share": "limits.client_share",
+    "writes_per_day": "limits.writes_per_day",
+    "sign_ups_per_hour": "limits.sign_ups_per_hour",
+    "log_level": "telemetry.log_level",
+    "log_format": "telemetry.log_format",
+    "log_requests": "telemetry.log_requests",
+    "slow_seconds": "telemetry.slow_seconds",
+    "traces": "telemetry.traces",
+    "traces_share": "telemetry.traces_share",
+}
+"""Old names of settings, and their names now."""
+
+
+def renamed(found: Values, spelling: Callable[[str], str]) -> Values:
+    """The values of one source under the names that settings have now. Logs a line about each old
+    name. `spelling` is how the source spells a name. Raises ConfigError for a setting that has
+    both."""
+    values = {}
+    for name, given in found.items():
+        if (now := OLD_NAMES.get(name)) is None:
+            values[name] = given
+            continue
+        if now in found:
+            raise ConfigError(
+                f"{given.place}: {spelling(name)} is the old name of {spelling(now)}, which "
+                f"{found[now].place} sets too: remove {spelling(name)}"
+            )
+        log.warning(
+            "%s: %s is now %s; the next version does not read the old name",
+            *(given.place, spelling(name), spelling(now)),
+        )
+        values[now] = given
+    return values
