@@ -180,7 +180,7 @@ def _clients(
             sign_ups,
             refusals,
         ),
-        shares=shares or Shares(settings.limits.client_share),
+        shares=shares or Shares(settings.limits.numbers.client_share),
     )
 
 

@@ -280,7 +280,8 @@ def _widened(
     alone = estimate(text)
     if alone is None or alone > settings.limits.max_cost:
         return None
-    copies = min(settings.limits.query_root_fields, settings.limits.max_cost // max(alone, 1))
+    limits = settings.limits
+    copies = min(limits.numbers.query_root_fields, limits.max_cost // max(alone, 1))
     while copies > 1:
         wider = _copied(text, copies)
         cost = estimate(wider)

@@ -9,6 +9,7 @@ from gateway.settings import Settings
 from gateway.settings.given import Values
 from gateway.settings.messages import is_secret
 from gateway.settings.model import NAMES
+from gateway.settings.profiles import Profile
 from gateway.settings.reading import read_values, settings_of
 
 DEFAULT = "default"
@@ -50,4 +51,6 @@ def _source(name: str, settings: Settings, values: Values) -> str:
     table, _, key = name.partition(".")
     if key and key in getattr(settings, table).model_fields_set:
         return "production = true"  # turns off what shows the schema
+    if key in Profile._fields and (profile := values.get(f"{table}.profile")):
+        return f"{table}.profile, {profile.place}"
     return DEFAULT

@@ -100,7 +100,7 @@ async def serve(
             )
             health = ProcessHealth()
             counting = ConnectionCollector(connections), health
-            shares = Shares(settings.limits.client_share)
+            shares = Shares(settings.limits.numbers.client_share)
             site = create_site(
                 *(settings, runtime, None, *counting),
                 siblings=siblings,

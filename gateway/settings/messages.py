@@ -23,6 +23,8 @@ def wrong(error: ValidationError, values: Values) -> ConfigError:
     for fault in error.errors():
         table, *rest = map(str, fault["loc"])
         name = f"{table}.{rest[0]}" if table in TABLES and rest else table
+        if fault["type"] == "default_factory_not_called":
+            continue  # its profile has another fault
         if fault["type"] == "extra_forbidden":
             # an unknown table is one fault for all its names
             names = [name] if name in values else [n for n in values if n.startswith(f"{name}.")]

@@ -128,6 +128,9 @@ NAMES: tuple[str, ...] = (
     *(f"{table}.{name}" for table, model in TABLES.items() for name in model.model_fields),
 )
 """All settings; a setting of a table has the table's name and a dot before its own."""
+TABLES_WITH_PROFILE = tuple(
+    name for name, model in TABLES.items() if "profile" in model.model_fields
+)
 
 
 def _address(host: str, port: int) -> str:

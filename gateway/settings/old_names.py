@@ -5,7 +5,7 @@ import logging
 from collections.abc import Callable
 
 from datasources.errors import ConfigError
-from gateway.settings.given import Values
+from gateway.settings.given import Given, Values
 
 log = logging.getLogger("pinway.settings")
 
@@ -70,24 +70,14 @@ OLD_NAMES = {
     "respace_threshold": "jobs.respace_threshold",
     "respace_room": "jobs.respace_room",
     "respace_rows": "jobs.respace_rows",
-    "feed_policy": "feeds.policy",
+    "feed_policy": "feeds.profile",
     "feed_cutoff": "feeds.cutoff",
-    "feed_cutoff_most": "feeds.cutoff_most",
-    "feed_extra_load": "feeds.extra_load",
-    "feed_warm": "feeds.warm",
-    "feed_finish": "feeds.finish",
+    "feed_cutoff_most": "feeds.cutoff",
     "feed_deadline": "feeds.deadline",
     "home_generator_seconds": "feeds.chunk_seconds",
     "visits_days": "feeds.visits_days",
     "shown_days": "feeds.shown_days",
-    "max_query_tokens": "limits.query_tokens",
     "max_query_depth": "limits.query_depth",
-    "max_query_length": "limits.query_length",
-    "max_query_selections": "limits.query_selections",
-    "max_query_root_fields": "limits.query_root_fields",
-    "max_query_aliases": "limits.query_aliases",
-    "max_query_directives": "limits.query_directives",
-    "max_query_operations": "limits.query_operations",
     "document_cache": "limits.documents",
     "document_cache_bytes": "limits.document_bytes",
     "max_cost": "limits.max_cost",
@@ -96,7 +86,6 @@ OLD_NAMES = {
     "rate_burst": "limits.rate_burst",
     "max_running": "limits.max_running",
     "max_running_cost": "limits.max_running_cost",
-    "client_share": "limits.client_share",
     "writes_per_day": "limits.writes_per_day",
     "sign_ups_per_hour": "limits.sign_ups_per_hour",
     "log_level": "telemetry.log_level",
@@ -109,19 +98,39 @@ OLD_NAMES = {
 """Old names of settings, and their names now."""
 
 
+_BY_LIMITS, _BY_FEEDS = "limits.profile decides", "feeds.profile decides"
+REMOVED: dict[str, tuple[float | bool, str]] = {
+    "max_query_tokens": (5_000, _BY_LIMITS),
+    "max_query_length": (200_000, _BY_LIMITS),
+    "max_query_selections": (2_000, _BY_LIMITS),
+    "max_query_root_fields": (30, _BY_LIMITS),
+    "max_query_aliases": (100, _BY_LIMITS),
+    "max_query_directives": (100, _BY_LIMITS),
+    "max_query_operations": (50, _BY_LIMITS),
+    "client_share": (0.25, _BY_LIMITS),
+    "feed_extra_load": (0.03, _BY_FEEDS),
+    "feed_warm": (0.01, _BY_FEEDS),
+    "feed_finish": (0, _BY_FEEDS),
+}
+"""Names without a setting now: the default that each had, and what there is instead."""
+
+
 def renamed(found: Values, spelling: Callable[[str], str]) -> Values:
     """The values of one source under the names that settings have now. Logs a line about each old
-    name. `spelling` is how the source spells a name. Raises ConfigError for a setting that has
-    both."""
-    values = {}
+    name. `spelling` is how the source spells a name. Raises ConfigError for a setting that has two
+    names in the source, and for a removed setting unless its value is the old default."""
+    values: Values = {}
     for name, given in found.items():
+        if name in REMOVED:
+            _check_removed(given, spelling(name), *REMOVED[name])
+            continue
         if (now := OLD_NAMES.get(name)) is None:
             values[name] = given
             continue
-        if now in found:
+        if other := values.get(now) or found.get(now):
             raise ConfigError(
                 f"{given.place}: {spelling(name)} is the old name of {spelling(now)}, which "
-                f"{found[now].place} sets too: remove {spelling(name)}"
+                f"{other.place} sets too: remove {spelling(name)}"
             )
         log.warning(
             "%s: %s is now %s; the next version does not read the old name",
@@ -129,3 +138,11 @@ def renamed(found: Values, spelling: Callable[[str], str]) -> Values:
         )
         values[now] = given
     return values
+
+
+def _check_removed(given: Given, spelled: str, default: float | bool, instead: str) -> None:
+    if str(given.value).lower() != str(default).lower():
+        raise ConfigError(
+            f"{given.place}: {spelled} is no setting any more: {instead}. Remove {spelled}"
+        )
+    log.warning("%s: %s is no setting any more: %s", given.place, spelled, instead)

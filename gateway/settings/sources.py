@@ -12,9 +12,9 @@ from typing import Any
 
 from datasources.errors import ConfigError
 from gateway.settings.given import Given, Values
-from gateway.settings.model import NAMES
+from gateway.settings.model import NAMES, TABLES_WITH_PROFILE
 from gateway.settings.nearest import nearest
-from gateway.settings.old_names import OLD_NAMES, renamed
+from gateway.settings.old_names import OLD_NAMES, REMOVED, renamed
 
 PREFIX = "PINWAY_"
 OTHER_VARIABLES = frozenset({"PINWAY_COMPILED", "PINWAY_STARTED", "PINWAY_REPLICA_PASSWORD"})
@@ -40,7 +40,7 @@ def of_file(path: Path) -> Values:
         return f"{path}, line {line}" if line else str(path)
 
     found = {name: Given(value, place(name)) for name, value in _flat(document)}
-    return renamed(found, str)
+    return _unfolded(renamed(found, str))
 
 
 def of_environment(environment: Mapping[str, str]) -> Values:
@@ -50,14 +50,14 @@ def of_environment(environment: Mapping[str, str]) -> Values:
     Other variables are ignored: container platforms set some, for example PINWAY_SERVICE_HOST for
     a service with this name. They set none with two underscores in a row.
     """
-    known = {variable(name): name for name in (*NAMES, *OLD_NAMES)}
+    known = {variable(name): name for name in (*NAMES, *TABLES_WITH_PROFILE, *OLD_NAMES, *REMOVED)}
     found = {}
     for name, value in environment.items():
         if name in known:
             found[known[name]] = Given(value, f"the environment, {name}")
         elif name.startswith(PREFIX) and name not in OTHER_VARIABLES and (meant := _meant(name)):
             raise ConfigError(f"the environment has {name}, which is no setting{meant}")
-    return renamed(found, variable)
+    return _unfolded(renamed(found, variable))
 
 
 def of_command_line(values: Mapping[str, Any]) -> Values:
@@ -88,6 +88,14 @@ def _flat(document: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             yield from ((f"{name}.{key}", inner) for key, inner in value.items())
         else:
             yield name, value
+
+
+def _unfolded(values: Values) -> Values:
+    """The values, with `limits = "trusted"` as `limits.profile`."""
+    return {
+        f"{name}.profile" if name in TABLES_WITH_PROFILE else name: given
+        for name, given in values.items()
+    }
 
 
 def _lines(text: str) -> dict[str, int]:

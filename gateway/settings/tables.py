@@ -17,6 +17,7 @@ from pydantic import (
 
 from datasources.protocols import PRIORITIES
 from gateway.server.connections import CLIENTS_SHARE
+from gateway.settings.profiles import PROFILES, Profile, ProfileName, number
 
 EMBEDDED = "embedded"
 """The value in place of a URL for a store that needs no server, under `data_dir`."""
@@ -186,12 +187,8 @@ class Jobs(Table):
 class Feeds(Table):
     """How feeds are read from the two sides of their stores."""
 
-    policy: Literal["adaptive", "fixed"] = "adaptive"
+    profile: Literal["adaptive", "eager", "fixed"] = "adaptive"
     cutoff: Seconds = 0.05
-    cutoff_most: Seconds = 0.05
-    extra_load: Share = 0.03
-    warm: Share = 0.01
-    finish: int = Field(default=0, ge=0, le=1000)
     deadline: Seconds = 2.0
     chunk_seconds: Seconds = 0.15
     visits_days: int = Field(default=30, ge=1)
@@ -201,25 +198,23 @@ class Feeds(Table):
 class Limits(Table):
     """Limits of the cost of operations, and of each client."""
 
-    query_tokens: int = Field(default=5_000, ge=100)
-    query_depth: int = Field(default=16, ge=4)
-    query_length: int = Field(default=200_000, ge=1_000)
-    query_selections: int = Field(default=2_000, ge=50)
-    query_root_fields: int = Field(default=30, ge=1)
-    query_aliases: int = Field(default=100, ge=0)
-    query_directives: int = Field(default=100, ge=0)
-    query_operations: int = Field(default=50, ge=1)
+    profile: ProfileName = "public"
     documents: int = Field(default=1_000, ge=1)
     document_bytes: int = Field(default=256 * 1024**2, ge=1_000_000)
-    max_cost: int = Field(default=50_000, ge=0)
-    max_response_bytes: int = Field(default=10_000_000, ge=0)
-    rate_cost: int = Field(default=10_000, ge=0)
-    rate_burst: int = Field(default=1_000_000, ge=1_000)
-    max_running: int = Field(default=100, ge=0)
-    max_running_cost: int = Field(default=4_000, ge=0)
-    client_share: float = Field(default=0.25, ge=0, le=1)
-    writes_per_day: int = Field(default=10_000, ge=0)
-    sign_ups_per_hour: int = Field(default=20, ge=0)
+    query_depth: int = Field(default_factory=number("query_depth"), ge=4)
+    max_cost: int = Field(default_factory=number("max_cost"), ge=0)
+    max_response_bytes: int = Field(default_factory=number("max_response_bytes"), ge=0)
+    rate_cost: int = Field(default_factory=number("rate_cost"), ge=0)
+    rate_burst: int = Field(default_factory=number("rate_burst"), ge=1_000)
+    max_running: int = Field(default_factory=number("max_running"), ge=0)
+    max_running_cost: int = Field(default_factory=number("max_running_cost"), ge=0)
+    writes_per_day: int = Field(default_factory=number("writes_per_day"), ge=0)
+    sign_ups_per_hour: int = Field(default_factory=number("sign_ups_per_hour"), ge=0)
+
+    @property
+    def numbers(self) -> Profile:
+        """The profile, for its numbers that no setting overrides."""
+        return PROFILES[self.profile]
 
     @field_validator("rate_burst")
     @classmethod

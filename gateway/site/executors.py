@@ -33,14 +33,15 @@ def executor_of(schema: strawberry.Schema, settings: Settings) -> Executor:
 
 def limits_of(settings: Settings) -> Limits:
     """Returns the limits on documents from the settings."""
+    limits = settings.limits
     return Limits(
-        length=settings.limits.query_length,
-        tokens=settings.limits.query_tokens,
-        operations=settings.limits.query_operations,
-        depth=settings.limits.query_depth,
-        selections=settings.limits.query_selections,
-        root_fields=settings.limits.query_root_fields,
-        aliases=settings.limits.query_aliases,
-        directives=settings.limits.query_directives,
+        length=limits.numbers.query_length,
+        tokens=limits.numbers.query_tokens,
+        operations=limits.numbers.query_operations,
+        depth=limits.query_depth,
+        selections=limits.numbers.query_selections,
+        root_fields=limits.numbers.query_root_fields,
+        aliases=limits.numbers.query_aliases,
+        directives=limits.numbers.query_directives,
         introspection=settings.http.introspection,
     )

@@ -15,10 +15,11 @@ from datasources.recording import OK, Recording, outcome_of, recorded
 from feed_engine.feeds.settings import Feeds, FeedSettings
 from feed_engine.outbox.completion import settle
 from feed_engine.outbox.jobs import run_job
-from feed_engine.speculation import ADAPTIVE, FIXED, Race
+from feed_engine.speculation import ADAPTIVE, EAGER, FIXED, Policy, Race
 from gateway.observe.stores import Jobs
 from gateway.observe.tracing import Tracer, tracing
 from gateway.operate.imports.report import Progress
+from gateway.settings import Feeds as FeedTable
 from gateway.settings import Settings
 from gateway.site import installation, inventory
 from gateway.site.embedded import embedded, is_all_embedded
@@ -26,6 +27,9 @@ from gateway.site.feed_routes import follow_routes
 from gateway.site.relays import work_for_host
 
 log = logging.getLogger("pinway")
+
+_POLICIES = {"adaptive": ADAPTIVE, "eager": EAGER, "fixed": FIXED}
+"""The profiles of [feeds]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,18 +125,14 @@ async def _opened(
 
 
 def _race(settings: Settings, sides: Sides) -> Race:
-    policy = FIXED
-    if settings.feeds.policy == "adaptive":
-        policy = replace(
-            ADAPTIVE,
-            ceiling=settings.feeds.cutoff_most,
-            extra=settings.feeds.extra_load,
-            warm=settings.feeds.warm,
-            finish_most=settings.feeds.finish,
-        )
-    return Race(
-        sides, cutoff=settings.feeds.cutoff, deadline=settings.feeds.deadline, policy=policy
-    )
+    feeds = settings.feeds
+    return Race(sides, cutoff=feeds.cutoff, deadline=feeds.deadline, policy=policy_of(feeds))
+
+
+def policy_of(feeds: FeedTable) -> Policy:
+    """The policy of the feeds' races: the profile's, with the cutoff that is set."""
+    policy = _POLICIES[feeds.profile]
+    return policy if policy is FIXED else replace(policy, ceiling=feeds.cutoff)
 
 
 def jobs_at_a_time(settings: Settings) -> int:

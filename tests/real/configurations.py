@@ -14,7 +14,7 @@ from tests.servers import mysql_servers
 
 SHARDS = 64
 PATIENT: dict[str, Any] = {
-    "feeds.policy": "fixed",  # these tests don't depend on which side answers
+    "feeds.profile": "fixed",  # these tests don't depend on which side answers
     "feeds.cutoff": 1.0,
     "feeds.deadline": 30.0,
     "feeds.chunk_seconds": 60.0,  # on a busy machine, a feed has all its candidates, too

@@ -52,7 +52,7 @@ async def test_doctor_and_a_gateway_that_starts_tell_of_servers_that_allow_too_f
         found = {f.check: f for f in await doctor.of_stores(SIXTEEN, stores)}
         assert found["connections A"].state == doctor.OK
         assert found["connections B"].state == found["connections C"].state == doctor.WARNING
-        assert "lower mysql_connections (32)" in found["connections B"].advice
+        assert "lower mysql.connections (32)" in found["connections B"].advice
         caplog.clear()
         with caplog.at_level(logging.WARNING):
             await warn_of_shortages(Settings(http=Http(workers=4)), stores)

@@ -10,7 +10,7 @@ from datasources.errors import ConfigError
 from gateway.cli import main
 from gateway.settings import read_settings
 from gateway.settings.model import NAMES
-from gateway.settings.old_names import OLD_NAMES
+from gateway.settings.old_names import OLD_NAMES, REMOVED
 
 
 @pytest.fixture(autouse=True)
@@ -85,9 +85,37 @@ def test_a_wrong_value_under_an_old_name_is_told_at_its_place(tmp_path: Path) ->
         read_settings(path)
 
 
+def test_two_old_names_of_one_setting_are_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "pinway.toml"
+    path.write_text("feed_cutoff = 0.05\nfeed_cutoff_most = 0.1\n")
+    with pytest.raises(ConfigError, match=r"feeds\.cutoff, which .*line 1 sets too"):
+        read_settings(path)
+
+
+@pytest.mark.parametrize(("name", "removed"), REMOVED.items())
+def test_a_removed_setting_is_ignored_at_its_default_and_refused_elsewhere(
+    name: str,
+    removed: tuple[float | bool, str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    default, instead = removed
+    path = tmp_path / "pinway.toml"
+    path.write_text(f"{name} = {str(default).lower()}\n")
+    assert read_settings(path) == read_settings()
+    assert caplog.messages == [f"{path}, line 1: {name} is no setting any more: {instead}"]
+    variable = f"PINWAY_{name.upper()}"
+    monkeypatch.setenv(variable, "77")
+    with pytest.raises(ConfigError, match=f"{variable} is no setting any more: {instead}"):
+        read_settings()
+
+
 def test_no_old_name_is_the_name_of_a_setting_or_a_table() -> None:
-    assert not OLD_NAMES.keys() & set(NAMES)
-    assert not OLD_NAMES.keys() & {name.partition(".")[0] for name in NAMES}
+    old = {*OLD_NAMES, *REMOVED}
+    assert len(old) == len(OLD_NAMES) + len(REMOVED) == 95
+    assert not old & set(NAMES)
+    assert not old & {name.partition(".")[0] for name in NAMES} - {"data_dir", "production"}
     assert set(OLD_NAMES.values()) <= set(NAMES)
 
 
