@@ -88,12 +88,11 @@ def create_site(
         tokens,
         new_context,
         max_body_bytes=settings.http.max_body_bytes,
-        max_body_values=settings.http.max_body_values,
         served=served,
         clients=clients,
         allowed_origins=settings.http.allowed_origins,
         requests=Requests(
-            lines=request_lines(settings, process) if settings.telemetry.log_requests else None,
+            lines=request_lines(settings, process),
             slow_seconds=settings.telemetry.slow_seconds,
             tracer=runtime.tracer,
             may_show=bool(settings.auth.demo_viewer),
@@ -101,7 +100,7 @@ def create_site(
     )
     registry = new_registry(
         FeedCollector(runtime.races),
-        FeedRowCollector(COUNTS, settings.feeds.shown_days),
+        FeedRowCollector(COUNTS, runtime.feeds.settings.shown_days),
         ExecutorCollector(executor),
         HttpCollector(served),
         RefusalCollector(executor.refusals),
@@ -187,16 +186,12 @@ def _clients(
 def _contexts(
     settings: Settings, tokens: Tokens, runtime: Runtime
 ) -> Callable[[int | None], Context]:
-    def issue(user_id: int) -> str | None:
-        return tokens.issue(user_id) if settings.auth.issue_tokens else None
-
     secret = settings.secret.encode()
     cursors, feed_tokens = Cursors(secret), FeedTokens(secret)
 
     def new_context(viewer_id: int | None) -> Context:
         return Context(
-            *(runtime.stores, runtime.feeds, viewer_id, settings.url, issue),
-            spacing=settings.spacing,
+            *(runtime.stores, runtime.feeds, viewer_id, settings.url, tokens.issue),
             cursors=cursors,
             feed_tokens=feed_tokens,
         )

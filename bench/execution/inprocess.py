@@ -167,7 +167,7 @@ def resident() -> int:
 
 async def measure_memory(count: int) -> dict[str, float]:
     """Bytes of memory for `count` cached plans."""
-    executor = executor_of(feed.build(), Settings(limits=Limits(documents=count)))
+    executor = executor_of(feed.build(), Settings(), documents=count)
     texts = operations(count + 100)
     for text in texts[:100]:
         await executor.run(text, {"first": 1}, None, cast(Any, feed.our_context(1)))

@@ -64,7 +64,7 @@ async def main(rounds: int, requests: int) -> list[Row]:
                 "limits.rate_cost": 0,
                 "limits.writes_per_day": 0,
                 "limits.max_running": 0,
-                "telemetry.log_requests": False,
+                "telemetry.log_level": "warning",
             },
         )
         await install(settings, lambda progress: None)

@@ -122,13 +122,13 @@ class FeedRowCollector(Collector):
         moved.add_metric([], self._counts.popular_moved)
         horizon = GaugeMetricFamily(
             "pinway_shown_horizon_seconds",
-            "Seconds for which a home feed remembers that it showed a pin (feeds.shown_days).",
+            "Seconds for which a home feed remembers that it showed a pin.",
         )
         horizon.add_metric([], self._shown_days * 24 * 3600)
         forgotten = CounterMetricFamily(
             "pinway_shown_forgotten",
             "Marks of shown pins that this process removed because they were older than "
-            "feeds.shown_days, on both sides.",
+            "pinway_shown_horizon_seconds, on both sides.",
         )
         forgotten.add_metric([], self._counts.shown_forgotten)
         yield from (writes, moved, horizon, forgotten)

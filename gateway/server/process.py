@@ -31,8 +31,8 @@ from gateway.operate import control
 from gateway.operate.connections import warn_of_shortages
 from gateway.operate.progress import Bars, telling
 from gateway.operate.requests import perform
-from gateway.server.bounds import bounds_of
-from gateway.server.connections import Connections
+from gateway.server.bounds import Bounds, bounds_of
+from gateway.server.connections import CLIENTS_SHARE, Connections
 from gateway.server.descriptors import room_for
 from gateway.server.fairness.arrivals import Accepting
 from gateway.server.fairness.reads import Reading
@@ -47,6 +47,10 @@ from gateway.site.installation import install
 from gateway.site.runtime import Runtime, running
 
 log = logging.getLogger("pinway")
+
+BODIES_BYTES = 64 * 1024**2
+"""Bytes of requests' bodies that a process holds at a time. More, if a client's share of them is
+less than the largest body."""
 
 
 async def serve(
@@ -90,14 +94,9 @@ async def serve(
             await _greet(settings, runtime)
         if greet and (line := closed(settings)):
             log.warning("%s", line)
-        with short_passes() if settings.http.collector == "short" else nullcontext():
+        with short_passes():
             ready = partial(_ready, listener, on_ready)
-            connections = Connections(
-                settings.http.max_connections,
-                settings.http.max_connections_per_client,
-                Proxies(settings.http.trusted_proxies).trusts,
-                most_bytes=settings.http.max_bodies_bytes,
-            )
+            connections = _connections(settings)
             health = ProcessHealth()
             counting = ConnectionCollector(connections), health
             shares = Shares(settings.limits.numbers.client_share)
@@ -191,6 +190,16 @@ def _ready(listener: socket.socket, on_ready: Callable[[], None]) -> None:
     on_ready()
 
 
+def _connections(settings: Settings) -> Connections:
+    http = settings.http
+    return Connections(
+        http.max_connections,
+        http.max_connections_per_client,
+        Proxies(http.trusted_proxies).trusts,
+        most_bytes=max(BODIES_BYTES, CLIENTS_SHARE * http.max_body_bytes),
+    )
+
+
 class Server(uvicorn.Server):
     """The HTTP server of one process. It tells when it has started."""
 
@@ -202,20 +211,14 @@ class Server(uvicorn.Server):
         *,
         connections: Connections | None = None,
         shares: Shares | None = None,
+        bounds: Bounds | None = None,
     ) -> None:
-        settings = settings or Settings()
-        self.connections = connections or Connections(
-            settings.http.max_connections,
-            settings.http.max_connections_per_client,
-            Proxies(settings.http.trusted_proxies).trusts,
-            most_bytes=settings.http.max_bodies_bytes,
-        )
+        settings, bounds = settings or Settings(), bounds or bounds_of(settings or Settings())
+        self.connections = connections or _connections(settings)
         self.connections.most, backlog = room_for(self.connections.most)
         self._shares = shares or Shares(0)
         reading = Reading(self._shares, self.connections.client)
-        protocol = partial(
-            Protocol, bounds=bounds_of(settings), connections=self.connections, reading=reading
-        )
+        protocol = partial(Protocol, bounds=bounds, connections=self.connections, reading=reading)
         config = uvicorn.Config(
             app,
             interface="asgi3",

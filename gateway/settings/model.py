@@ -19,7 +19,6 @@ from pydantic import (
 )
 
 from datasources.errors import ConfigError
-from feed_engine.ordering.spacing import Spacing
 from gateway.settings.tables import (
     Auth,
     Feeds,
@@ -33,7 +32,7 @@ from gateway.settings.tables import (
 )
 from gateway.site.directory import check_directory
 
-_SHOWS_THE_SCHEMA = ("introspection", "suggestions", "graphiql")
+_SHOWS_THE_SCHEMA = ("introspection", "graphiql")
 _BOOL = TypeAdapter(bool)
 
 
@@ -79,12 +78,6 @@ class Settings(BaseModel):
                     "allows no auth.demo_viewer (`pinway run` sets it; use `pinway serve`)"
                 )
         return value
-
-    @property
-    def spacing(self) -> Spacing:
-        """The conditions and the extent of respacing."""
-        jobs = self.jobs
-        return Spacing(jobs.respace_threshold, jobs.respace_room, jobs.respace_rows)
 
     @property
     def url(self) -> str:

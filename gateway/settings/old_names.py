@@ -3,6 +3,8 @@ version deletes this module."""
 
 import logging
 from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
 
 from datasources.errors import ConfigError
 from gateway.settings.given import Given, Values
@@ -16,33 +18,20 @@ OLD_NAMES = {
     "admin_host": "http.admin_host",
     "admin_port": "http.admin_port",
     "workers": "http.workers",
-    "collector": "http.collector",
     "graphiql": "http.graphiql",
     "web": "http.web",
     "introspection": "http.introspection",
-    "suggestions": "http.suggestions",
     "allowed_hosts": "http.allowed_hosts",
     "allowed_origins": "http.allowed_origins",
     "allowed_headers": "http.allowed_headers",
     "trusted_proxies": "http.trusted_proxies",
     "request_timeout": "http.request_timeout",
-    "header_timeout": "http.header_timeout",
-    "body_timeout": "http.body_timeout",
     "idle_timeout": "http.idle_timeout",
-    "write_timeout": "http.write_timeout",
     "max_connections": "http.max_connections",
     "max_connections_per_client": "http.max_connections_per_client",
-    "max_header_bytes": "http.max_header_bytes",
-    "max_headers": "http.max_headers",
-    "max_url_bytes": "http.max_url_bytes",
-    "max_pipelined": "http.max_pipelined",
-    "max_unsent_bytes": "http.max_unsent_bytes",
     "max_body_bytes": "http.max_body_bytes",
-    "max_bodies_bytes": "http.max_bodies_bytes",
-    "max_body_values": "http.max_body_values",
     "auth_secret": "auth.secret",
     "token_hours": "auth.token_hours",
-    "issue_tokens": "auth.issue_tokens",
     "demo_viewer": "auth.demo_viewer",
     "topology": "stores.topology",
     "topology_seed": "stores.topology_seed",
@@ -66,20 +55,12 @@ OLD_NAMES = {
     "queues": "jobs.queues",
     "job_concurrency": "jobs.concurrency",
     "relay_seconds": "jobs.relay_seconds",
-    "answers_days": "jobs.answers_days",
-    "respace_threshold": "jobs.respace_threshold",
-    "respace_room": "jobs.respace_room",
-    "respace_rows": "jobs.respace_rows",
     "feed_policy": "feeds.profile",
     "feed_cutoff": "feeds.cutoff",
     "feed_cutoff_most": "feeds.cutoff",
     "feed_deadline": "feeds.deadline",
     "home_generator_seconds": "feeds.chunk_seconds",
-    "visits_days": "feeds.visits_days",
-    "shown_days": "feeds.shown_days",
     "max_query_depth": "limits.query_depth",
-    "document_cache": "limits.documents",
-    "document_cache_bytes": "limits.document_bytes",
     "max_cost": "limits.max_cost",
     "max_response_bytes": "limits.max_response_bytes",
     "rate_cost": "limits.rate_cost",
@@ -90,7 +71,6 @@ OLD_NAMES = {
     "sign_ups_per_hour": "limits.sign_ups_per_hour",
     "log_level": "telemetry.log_level",
     "log_format": "telemetry.log_format",
-    "log_requests": "telemetry.log_requests",
     "slow_seconds": "telemetry.slow_seconds",
     "traces": "telemetry.traces",
     "traces_share": "telemetry.traces_share",
@@ -98,8 +78,10 @@ OLD_NAMES = {
 """Old names of settings, and their names now."""
 
 
+_ALWAYS = "it always has its old default"
 _BY_LIMITS, _BY_FEEDS = "limits.profile decides", "feeds.profile decides"
-REMOVED: dict[str, tuple[float | bool, str]] = {
+_BY_INTROSPECTION = "http.introspection decides"
+REMOVED: dict[str, tuple[float | bool | str, str]] = {
     "max_query_tokens": (5_000, _BY_LIMITS),
     "max_query_length": (200_000, _BY_LIMITS),
     "max_query_selections": (2_000, _BY_LIMITS),
@@ -111,6 +93,28 @@ REMOVED: dict[str, tuple[float | bool, str]] = {
     "feed_extra_load": (0.03, _BY_FEEDS),
     "feed_warm": (0.01, _BY_FEEDS),
     "feed_finish": (0, _BY_FEEDS),
+    "suggestions": (True, _BY_INTROSPECTION),
+    "log_requests": (True, "telemetry.log_level decides"),
+    "collector": ("short", _ALWAYS),
+    "header_timeout": (10, _ALWAYS),
+    "body_timeout": (30, _ALWAYS),
+    "write_timeout": (30, _ALWAYS),
+    "max_header_bytes": (32_768, _ALWAYS),
+    "max_headers": (100, _ALWAYS),
+    "max_url_bytes": (16_384, _ALWAYS),
+    "max_pipelined": (16, _ALWAYS),
+    "max_unsent_bytes": (65_536, _ALWAYS),
+    "max_bodies_bytes": (67_108_864, _ALWAYS),
+    "max_body_values": (12_000, _ALWAYS),
+    "issue_tokens": (True, _ALWAYS),
+    "answers_days": (7, _ALWAYS),
+    "visits_days": (30, _ALWAYS),
+    "shown_days": (90, _ALWAYS),
+    "respace_threshold": (8, _ALWAYS),
+    "respace_room": (40, _ALWAYS),
+    "respace_rows": (256, _ALWAYS),
+    "document_cache": (1_000, _ALWAYS),
+    "document_cache_bytes": (268_435_456, _ALWAYS),
 }
 """Names without a setting now: the default that each had, and what there is instead."""
 
@@ -140,9 +144,16 @@ def renamed(found: Values, spelling: Callable[[str], str]) -> Values:
     return values
 
 
-def _check_removed(given: Given, spelled: str, default: float | bool, instead: str) -> None:
-    if str(given.value).lower() != str(default).lower():
+def _check_removed(given: Given, spelled: str, default: float | bool | str, instead: str) -> None:
+    if not _equal(given.value, default):
         raise ConfigError(
             f"{given.place}: {spelled} is no setting any more: {instead}. Remove {spelled}"
         )
     log.warning("%s: %s is no setting any more: %s", given.place, spelled, instead)
+
+
+def _equal(value: Any, default: float | bool | str) -> bool:
+    """Whether a value is the default: 10.0, "10" and 10 are equal."""
+    with suppress(TypeError, ValueError):
+        return float(value) == float(default)
+    return str(value).lower() == str(default).lower()

@@ -16,7 +16,6 @@ from pydantic import (
 )
 
 from datasources.protocols import PRIORITIES
-from gateway.server.connections import CLIENTS_SHARE
 from gateway.settings.profiles import PROFILES, Profile, ProfileName, number
 
 EMBEDDED = "embedded"
@@ -65,11 +64,9 @@ class Http(Table):
     admin_host: str = "127.0.0.1"
     admin_port: Port = 0
     workers: int = Field(default=1, ge=1, le=256)
-    collector: Literal["short", "python"] = "short"
     graphiql: bool = True
     web: bool = True
     introspection: bool = True
-    suggestions: bool = True
     allowed_hosts: Names = ("localhost", "127.0.0.1", "[::1]")
     allowed_origins: Names = ()
     allowed_headers: Names = (
@@ -82,31 +79,10 @@ class Http(Table):
     )
     trusted_proxies: Names = ("127.0.0.1", "::1")
     request_timeout: Seconds = 10.0
-    header_timeout: Seconds = 10.0
-    body_timeout: Seconds = 30.0
     idle_timeout: Seconds = 5.0
-    write_timeout: Seconds = 30.0
     max_connections: int = Field(default=4_096, ge=1)
     max_connections_per_client: int = Field(default=256, ge=1)
-    max_header_bytes: int = Field(default=32_768, ge=1_024)
-    max_headers: int = Field(default=100, ge=8)
-    max_url_bytes: int = Field(default=16_384, ge=256)
-    max_pipelined: int = Field(default=16, ge=1)
-    max_unsent_bytes: int = Field(default=65_536, ge=1_024)
     max_body_bytes: int = Field(default=1_000_000, ge=1_000)
-    max_bodies_bytes: int = Field(default=64 * 1024**2, ge=4_000)
-    max_body_values: int = Field(default=12_000, ge=100)
-
-    @field_validator("max_bodies_bytes")
-    @classmethod
-    def _holds_one(cls, value: int, info: ValidationInfo) -> int:
-        least = CLIENTS_SHARE * info.data.get("max_body_bytes", 0)
-        if value < least:
-            raise ValueError(
-                f"must be at least {CLIENTS_SHARE} times max_body_bytes, {least}: a client may "
-                f"hold 1/{CLIENTS_SHARE} of it, and could not send the largest body otherwise"
-            )
-        return value
 
 
 class Auth(Table):
@@ -114,7 +90,6 @@ class Auth(Table):
 
     secret: str = ""
     token_hours: int = Field(default=24 * 7, ge=1)
-    issue_tokens: bool = True
     demo_viewer: str = ""
 
     @field_validator("secret")
@@ -160,27 +135,12 @@ class Jobs(Table):
     queues: Names = PRIORITIES
     concurrency: int = Field(default=4, ge=1, le=256)
     relay_seconds: Seconds = 5.0
-    answers_days: int = Field(default=7, ge=1)
-    respace_threshold: int = Field(default=8, ge=1)
-    respace_room: int = Field(default=40, le=52)
-    respace_rows: int = Field(default=256, ge=16, le=5_000)
 
     @field_validator("queues")
     @classmethod
     def _priorities(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         if not value or not set(value) <= set(PRIORITIES):
             raise ValueError(f"must be some of {', '.join(PRIORITIES)}")
-        return value
-
-    @field_validator("respace_room")
-    @classmethod
-    def _roomy(cls, value: int, info: ValidationInfo) -> int:
-        least = 2 * info.data.get("respace_threshold", 1)
-        if value < least:
-            raise ValueError(
-                f"must be at least twice respace_threshold, {least}: else gaps that were just "
-                "widened are narrow again after a few moves"
-            )
         return value
 
 
@@ -191,16 +151,12 @@ class Feeds(Table):
     cutoff: Seconds = 0.05
     deadline: Seconds = 2.0
     chunk_seconds: Seconds = 0.15
-    visits_days: int = Field(default=30, ge=1)
-    shown_days: int = Field(default=90, ge=1)
 
 
 class Limits(Table):
     """Limits of the cost of operations, and of each client."""
 
     profile: ProfileName = "public"
-    documents: int = Field(default=1_000, ge=1)
-    document_bytes: int = Field(default=256 * 1024**2, ge=1_000_000)
     query_depth: int = Field(default_factory=number("query_depth"), ge=4)
     max_cost: int = Field(default_factory=number("max_cost"), ge=0)
     max_response_bytes: int = Field(default_factory=number("max_response_bytes"), ge=0)
@@ -230,7 +186,6 @@ class Telemetry(Table):
 
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["text", "json"] = "text"
-    log_requests: bool = True
     slow_seconds: float = Field(default=0.0, ge=0, le=3600)
     traces: WebAddress = ""
     traces_share: Share = 1.0

@@ -8,23 +8,31 @@ from gateway.execution.executor import Executor
 from gateway.settings import Settings
 from schema import schema as our_schema
 
+DOCUMENTS = 1_000
+DOCUMENTS_BYTES = 256 * 1024**2
+"""The approximate memory of the compiled documents: documents that were used once get an eighth of
+it, and are dropped first; then the least recently used documents."""
+
 
 def new_executor(settings: Settings) -> Executor:
     """Returns an executor for Pinway's schema, with the limits of the settings."""
     return executor_of(our_schema, settings)
 
 
-def executor_of(schema: strawberry.Schema, settings: Settings) -> Executor:
-    """Returns an executor for any strawberry schema, with the limits of the settings."""
-    documents = Documents(
+def executor_of(
+    schema: strawberry.Schema, settings: Settings, *, documents: int = DOCUMENTS
+) -> Executor:
+    """Returns an executor for any strawberry schema, with the limits of the settings. It keeps up
+    to `documents` documents compiled."""
+    kept = Documents(
         schema._schema,
-        size=settings.limits.documents,
-        max_bytes=settings.limits.document_bytes,
+        size=documents,
+        max_bytes=DOCUMENTS_BYTES,
         limits=limits_of(settings),
-        suggestions=settings.http.suggestions,
+        suggestions=settings.http.introspection,
     )
     return Executor(
-        documents,
+        kept,
         timeout=settings.http.request_timeout,
         max_cost=settings.limits.max_cost,
         max_bytes=settings.limits.max_response_bytes,

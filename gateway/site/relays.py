@@ -39,13 +39,7 @@ async def work_for_host(stores: Stores, settings: Settings) -> None:
     async def work(sleep: Sleep) -> None:
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(relay(stores, every=seconds, older_than=seconds, sleep=sleep))
-            tasks.create_task(
-                expire(
-                    stores,
-                    answers_days=settings.jobs.answers_days,
-                    visits_days=settings.feeds.visits_days,
-                )
-            )
+            tasks.create_task(expire(stores))
 
     path = lock_file(settings)
     if path is None:

@@ -74,9 +74,7 @@ async def running(
             stores,
             _race(settings, stores.pools),
             _race(settings, stores.feeds),
-            FeedSettings(
-                generator_seconds=settings.feeds.chunk_seconds, shown_days=settings.feeds.shown_days
-            ),
+            FeedSettings(generator_seconds=settings.feeds.chunk_seconds),
         )
         runtime = Runtime(stores, feeds, calls, opened=opened, tracer=tracer)
         tasks = [
@@ -161,9 +159,7 @@ async def _run_job(runtime: Runtime, settings: Settings, job: Job) -> None:
     recording = Recording("job", "job") if tracer is not None else None
     try:
         with recorded(recording):
-            await run_job(
-                *(runtime.stores, job), spacing=settings.spacing, settings=runtime.feeds.settings
-            )
+            await run_job(runtime.stores, job, settings=runtime.feeds.settings)
     except BaseException as error:
         outcome = outcome_of(error)
         raise

@@ -105,7 +105,7 @@ def settings_in(directory: Path) -> Settings:
             "limits.writes_per_day": 0,
             "limits.max_running": 0,
             "limits.max_running_cost": 0,
-            "telemetry.log_requests": False,
+            "telemetry.log_level": "warning",
         },
     )
 

@@ -16,7 +16,7 @@ from schema import schema
 
 pytestmark = pytest.mark.anyio
 
-HIDDEN = Settings(http=Http(suggestions=False, introspection=False))
+HIDDEN = Settings(http=Http(introspection=False))
 CONTEXT: Any = SimpleNamespace(fault=None, again=lambda: False, viewer_id=None)
 
 

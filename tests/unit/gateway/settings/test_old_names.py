@@ -1,5 +1,6 @@
 """The flat names of earlier versions, which this version still reads."""
 
+import json
 import logging
 from pathlib import Path
 
@@ -95,14 +96,14 @@ def test_two_old_names_of_one_setting_are_an_error(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("name", "removed"), REMOVED.items())
 def test_a_removed_setting_is_ignored_at_its_default_and_refused_elsewhere(
     name: str,
-    removed: tuple[float | bool, str],
+    removed: tuple[float | bool | str, str],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     default, instead = removed
     path = tmp_path / "pinway.toml"
-    path.write_text(f"{name} = {str(default).lower()}\n")
+    path.write_text(f"{name} = {json.dumps(default)}\n")
     assert read_settings(path) == read_settings()
     assert caplog.messages == [f"{path}, line 1: {name} is no setting any more: {instead}"]
     variable = f"PINWAY_{name.upper()}"
@@ -126,3 +127,10 @@ def test_config_show_has_the_new_names(tmp_path: Path, caplog: pytest.LogCapture
     assert done.exit_code == 0
     assert done.stdout.splitlines()[1].split(maxsplit=1)[0] == "http.port"
     assert len(caplog.messages) == 1
+
+
+@pytest.mark.parametrize("value", ["10", "10.0", '"10"'])
+def test_an_old_default_is_recognized_however_it_is_written(tmp_path: Path, value: str) -> None:
+    path = tmp_path / "pinway.toml"
+    path.write_text(f"header_timeout = {value}\n")
+    assert read_settings(path) == read_settings()

@@ -49,10 +49,7 @@ def test_the_environment_wins_over_the_file_and_the_command_line_over_both(
         ("telemetry.log_level = 'loud'", r"telemetry\.log_level"),
         ("http.request_timeout = 0", r"http\.request_timeout"),
         ("auth.secret = 'x'", r"auth\.secret"),
-        ("jobs.respace_threshold = 0", r"jobs\.respace_threshold"),
-        ("jobs.respace_threshold = 21", "respace_room: .* at least twice respace_threshold, 42"),
-        ("jobs.respace_room = 53", r"jobs\.respace_room"),
-        ("jobs.respace_rows = 15", r"jobs\.respace_rows"),
+        ("auth.token_hours = 0", r"auth\.token_hours"),
         ("limits.max_cost = 2_000_000", r"limits\.rate_burst: must be at least max_cost"),
         ("http = 8000", r"http is a table of settings: \[http\]"),
         ("http.port = ", "not valid TOML"),
@@ -213,23 +210,23 @@ def test_a_secret_is_made_whole_or_not_at_all(
 def test_production_hides_the_schema_unless_a_setting_shows_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    shown = ("introspection", "suggestions", "graphiql")
+    shown = ("introspection", "graphiql")
     open_to_all = read_settings()
-    assert [getattr(open_to_all.http, name) for name in shown] == [True, True, True]
+    assert [getattr(open_to_all.http, name) for name in shown] == [True, True]
     for settings in (
         read_settings(options={"production": True, "auth.secret": "s" * 32}),
         override(read_settings(options={"auth.secret": "s" * 32}), {"production": True}),
     ):
-        assert [getattr(settings.http, name) for name in shown] == [False, False, False]
+        assert [getattr(settings.http, name) for name in shown] == [False, False]
         again = Settings.model_validate_json(
             settings.model_dump_json()
         )  # the form in which a worker gets them
-        assert [getattr(again.http, name) for name in shown] == [False, False, False]
+        assert [getattr(again.http, name) for name in shown] == [False, False]
     monkeypatch.setenv("PINWAY_PRODUCTION", "1")
     monkeypatch.setenv("PINWAY_HTTP__GRAPHIQL", "1")
     monkeypatch.setenv("PINWAY_AUTH__SECRET", "s" * 32)
     settings = read_settings()
-    assert [getattr(settings.http, name) for name in shown] == [False, False, True]
+    assert [getattr(settings.http, name) for name in shown] == [False, True]
 
 
 @pytest.mark.parametrize(
