@@ -191,7 +191,11 @@ def _contexts(
 
     def new_context(viewer_id: int | None) -> Context:
         return Context(
-            *(runtime.stores, runtime.feeds, viewer_id, settings.url, tokens.issue),
+            stores=runtime.stores,
+            feeds=runtime.feeds,
+            viewer_id=viewer_id,
+            public_url=settings.url,
+            issue_token=tokens.issue,
             cursors=cursors,
             feed_tokens=feed_tokens,
         )

@@ -16,7 +16,6 @@ from feed_engine.feeds.smart.related import pin_liked
 from feed_engine.ordering import arrange
 from feed_engine.ordering.arrange import rearranged
 from feed_engine.ordering.respace_job import respace
-from feed_engine.ordering.spacing import SPACING, Spacing
 from feed_engine.outbox.change import Handler, Task
 from feed_engine.transactions import hold
 from feed_engine.transactions.hold import held
@@ -45,13 +44,8 @@ def name_of(task: Task) -> str:
     return type(task).__name__
 
 
-def handlers(spacing: Spacing, settings: FeedSettings) -> Mapping[str, Handler]:
-    """The table. Its functions use the given spacing of boards and limits of feeds."""
-    if spacing is SPACING and settings is DEFAULTS:
+def handlers(settings: FeedSettings) -> Mapping[str, Handler]:
+    """The table. Its functions use the given limits of feeds."""
+    if settings is DEFAULTS:
         return HANDLERS
-    spaced = {
-        "Respace": partial(respace, spacing=spacing),
-        arrange.KIND: partial(rearranged, spacing=spacing),
-        "VisitShown": partial(visit_shown, settings=settings),
-    }
-    return {**HANDLERS, **spaced}
+    return {**HANDLERS, "VisitShown": partial(visit_shown, settings=settings)}

@@ -78,7 +78,7 @@ OLD_NAMES = {
 """Old names of settings, and their names now."""
 
 
-_ALWAYS = "it always has its old default"
+_ALWAYS = "it is always {}"
 _BY_LIMITS, _BY_FEEDS = "limits.profile decides", "feeds.profile decides"
 _BY_INTROSPECTION = "http.introspection decides"
 REMOVED: dict[str, tuple[float | bool | str, str]] = {
@@ -145,6 +145,7 @@ def renamed(found: Values, spelling: Callable[[str], str]) -> Values:
 
 
 def _check_removed(given: Given, spelled: str, default: float | bool | str, instead: str) -> None:
+    instead = instead.format(str(default).lower())
     if not _equal(given.value, default):
         raise ConfigError(
             f"{given.place}: {spelled} is no setting any more: {instead}. Remove {spelled}"

@@ -101,7 +101,7 @@ def test_a_removed_setting_is_ignored_at_its_default_and_refused_elsewhere(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    default, instead = removed
+    default, instead = removed[0], removed[1].format(str(removed[0]).lower())
     path = tmp_path / "pinway.toml"
     path.write_text(f"{name} = {json.dumps(default)}\n")
     assert read_settings(path) == read_settings()
