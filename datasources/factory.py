@@ -86,8 +86,8 @@ SHARDS: Mapping[str, Callable[[Topology, "StoresConfig"], ShardStore]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class StoresConfig:
-    """The URLs of the stores, with the names of the settings. The topology has the servers of the
-    shards; `mysql_user` and `mysql_password` are used for all of them."""
+    """The URLs of the stores, with the names of the settings in [stores]. The topology has the
+    servers of the shards; `mysql_user` and `mysql_password` are used for all of them."""
 
     topology: str
     object_cache: str
@@ -190,16 +190,18 @@ def _open(setting: str, url: str, table: Mapping[str, Callable[[SplitResult], T]
     try:
         parts = split(url)
     except BadUrl as error:
-        raise ConfigError(f"setting {setting}: {mask(url)!r}: {error}") from None
+        raise ConfigError(f"setting stores.{setting}: {mask(url)!r}: {error}") from None
     if parts.scheme not in table:
-        raise ConfigError(f"setting {setting}: {mask(url)!r} starts with none of {_schemes(table)}")
+        raise ConfigError(
+            f"setting stores.{setting}: {mask(url)!r} starts with none of {_schemes(table)}"
+        )
     try:
         with waiting_for(setting, lambda: "its driver is being loaded"):
             return table[parts.scheme](parts)
     except BadUrl as error:
-        raise ConfigError(f"setting {setting}: {mask(url)!r}: {error}") from None
+        raise ConfigError(f"setting stores.{setting}: {mask(url)!r}: {error}") from None
     except ImportError as error:
-        raise _missing(f"setting {setting}: {parts.scheme}://", error) from error
+        raise _missing(f"setting stores.{setting}: {parts.scheme}://", error) from error
 
 
 def _open_shards(topology: Topology, config: StoresConfig) -> ShardStore:
@@ -214,7 +216,7 @@ def _open_shards(topology: Topology, config: StoresConfig) -> ShardStore:
         with waiting_for("shards", lambda: "their driver is being loaded"):
             return SHARDS[scheme](topology, config)
     except BadCertificate as error:
-        raise ConfigError(f"setting mysql_ca: {error}") from None
+        raise ConfigError(f"setting mysql.ca: {error}") from None
     except ImportError as error:
         raise _missing(f"the topology's {scheme}:// servers", error) from error
 

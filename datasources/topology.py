@@ -114,7 +114,7 @@ def missing(place: str | os.PathLike[str]) -> Damaged:
     """The error for a place (a file or a node) without a topology."""
     return Damaged(
         f"topology: there is none at {place}; `pinway init` makes it of the "
-        "file that the setting topology_seed names"
+        "file that the setting stores.topology_seed names"
     )
 
 

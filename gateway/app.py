@@ -82,7 +82,7 @@ def create_site(
     collectors for the metrics of the surrounding server. `siblings` are the other workers of the
     same supervisor; `process` is this worker's name in the log. `shares` are the clients' shares of
     the event loop's time. `trusted` are the trusted documents, if they are read already."""
-    tokens = Tokens(settings.secret, settings.token_hours)
+    tokens = Tokens(settings.secret, settings.auth.token_hours)
     new_context = _contexts(settings, tokens, runtime)
     executor, served = executor or new_executor(settings), Served()
     clients = _clients(settings, runtime, executor.refusals, shares)
@@ -90,23 +90,22 @@ def create_site(
         executor,
         tokens,
         new_context,
-        max_body_bytes=settings.max_body_bytes,
-        max_body_values=settings.max_body_values,
+        max_body_bytes=settings.http.max_body_bytes,
         served=served,
         clients=clients,
-        allowed_origins=settings.allowed_origins,
+        allowed_origins=settings.http.allowed_origins,
         requests=Requests(
-            lines=request_lines(settings, process) if settings.log_requests else None,
-            slow_seconds=settings.slow_seconds,
+            lines=request_lines(settings, process),
+            slow_seconds=settings.telemetry.slow_seconds,
             tracer=runtime.tracer,
-            may_show=bool(settings.demo_viewer),
+            may_show=bool(settings.auth.demo_viewer),
         ),
         persisted=persisted_documents(settings, trusted),
-        public_max_age=settings.public_max_age,
+        public_max_age=settings.http.public_max_age,
     )
     registry = new_registry(
         FeedCollector(runtime.races),
-        FeedRowCollector(COUNTS, settings.shown_days),
+        FeedRowCollector(COUNTS, runtime.feeds.settings.shown_days),
         ExecutorCollector(executor),
         HttpCollector(served),
         RefusalCollector(executor.refusals),
@@ -117,29 +116,29 @@ def create_site(
         *counting,
     )
     here = ThisMachine(settings)
-    operators = None if settings.admin_port or settings.production else here
+    operators = None if settings.http.admin_port or settings.production else here
     admin = Admin(runtime.stores, registry, here=operators, siblings=siblings)
     cors = None
-    if settings.allowed_origins:
+    if settings.http.allowed_origins:
         cors = CORSMiddleware(
             endpoint,
-            allow_origins=settings.allowed_origins,
+            allow_origins=settings.http.allowed_origins,
             allow_methods=["GET", "POST"],
-            allow_headers=settings.allowed_headers,
+            allow_headers=settings.http.allowed_headers,
             expose_headers=("x-request-id", "traceresponse"),
             max_age=7200,
         )
 
     routes: list[BaseRoute] = [
         # a class, because Route gives a function's 405 an Allow of its own
-        Route("/graphql", _GraphQL(cors or endpoint, has_page=settings.graphiql)),
+        Route("/graphql", _GraphQL(cors or endpoint, has_page=settings.http.graphiql)),
         Route("/graphql/", _to_graphql, methods=["GET", "POST"]),
         *admin.public(),
         Mount("/images", images_app),
     ]
-    if settings.web:
+    if settings.http.web:
         routes += WebClient(settings, tokens, new_context, here).routes()
-    if settings.graphiql:
+    if settings.http.graphiql:
         routes += [
             Route("/", _to_graphql),  # if the web client does not answer it
             Route(
@@ -150,7 +149,7 @@ def create_site(
         ]
     pages = Starlette(routes=routes, exception_handlers={404: missing, Exception: _failed})
     pages.router.redirect_slashes = False  # it redirects to the Host that the client sent
-    front: Any = ProxyHeadersMiddleware(cast(Any, pages), list(settings.trusted_proxies))
+    front: Any = ProxyHeadersMiddleware(cast(Any, pages), list(settings.http.trusted_proxies))
     return Site(Front(endpoint, InTurn(front, clients), cors, here), admin.app(), admin.metrics)
 
 
@@ -169,33 +168,38 @@ def _clients(
     settings: Settings, runtime: Runtime, refusals: Refusals, shares: Shares | None
 ) -> Clients:
     rate = None
-    if settings.rate_cost:
+    if settings.limits.rate_cost:
         buckets = runtime.stores.mapping_cache
-        rate = Rate(buckets, refill=settings.rate_cost, burst=settings.rate_burst)
-    proxies, sign_ups = Proxies(settings.trusted_proxies), None
-    if accounts := settings.sign_ups_per_hour:
+        rate = Rate(buckets, refill=settings.limits.rate_cost, burst=settings.limits.rate_burst)
+    proxies, sign_ups = Proxies(settings.http.trusted_proxies), None
+    if accounts := settings.limits.sign_ups_per_hour:
         buckets = runtime.stores.mapping_cache
         sign_ups = Rate(buckets, refill=accounts, burst=accounts * SIGN_UP, kind="s")
     return Clients(
-        *(proxies, rate, settings.max_running, settings.max_running_cost, sign_ups, refusals),
-        shares=shares or Shares(settings.client_share),
-        most_answers=settings.max_answers_bytes,
+        proxies=proxies,
+        rate=rate,
+        most_running=settings.limits.max_running,
+        most_running_cost=settings.limits.max_running_cost,
+        sign_ups=sign_ups,
+        refusals=refusals,
+        shares=shares or Shares(settings.limits.numbers.client_share),
+        most_answers=settings.http.max_answers_bytes,
     )
 
 
 def _contexts(
     settings: Settings, tokens: Tokens, runtime: Runtime
 ) -> Callable[[int | None], Context]:
-    def issue(user_id: int) -> str | None:
-        return tokens.issue(user_id) if settings.issue_tokens else None
-
     secret = settings.secret.encode()
     cursors, feed_tokens = Cursors(secret), FeedTokens(secret)
 
     def new_context(viewer_id: int | None) -> Context:
         return Context(
-            *(runtime.stores, runtime.feeds, viewer_id, settings.url, issue),
-            spacing=settings.spacing,
+            stores=runtime.stores,
+            feeds=runtime.feeds,
+            viewer_id=viewer_id,
+            public_url=settings.url,
+            issue_token=tokens.issue,
             cursors=cursors,
             feed_tokens=feed_tokens,
             walks=runtime.walks,

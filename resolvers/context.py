@@ -8,7 +8,6 @@ from datasources.errors import BadInput, RequestError, Unauthenticated
 from datasources.ids import InvalidId, Kind, parse
 from datasources.protocols import Stores
 from feed_engine.feeds.settings import Feeds
-from feed_engine.ordering.spacing import SPACING, Spacing
 from feed_engine.related.walks import Walks
 from loaders import Loaders
 from resolvers.cursors import OF_THIS_PROCESS, Cursors
@@ -26,11 +25,11 @@ class Context:
     """One request.
 
     `public_url` is the gateway's own address, without a slash at its end. `issue_token` makes a
-    bearer token for a user, if this gateway makes tokens. `asked` has the names of all fields in
-    the request's document. `spacing` sets how crowded pins are respaced. `cursors` writes and reads
-    the lists' cursors, and `feed_tokens` the payloads' feed tokens. `visit` is the home feed's
-    visit that the request begins. `signing_up` counts a new account for the client's address; it
-    returns 0, or the seconds to wait if the address made too many. `walks` finds related pins.
+    bearer token for a user. `asked` has the names of all fields in the request's document.
+    `cursors` writes and reads the lists' cursors, and `feed_tokens` the payloads' feed tokens.
+    `visit` is the home feed's visit that the request begins. `signing_up` counts a new account for
+    the client's address; it returns 0, or the seconds to wait if the address made too many.
+    `walks` finds related pins.
     """
 
     stores: Stores
@@ -39,7 +38,6 @@ class Context:
     public_url: str
     issue_token: Callable[[int], str | None]
     asked: frozenset[str] = frozenset()
-    spacing: Spacing = SPACING
     cursors: Cursors = OF_THIS_PROCESS
     feed_tokens: FeedTokens = TOKENS_OF_THIS_PROCESS
     signing_up: Callable[[], Awaitable[float]] | None = None

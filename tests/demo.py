@@ -35,7 +35,9 @@ def filled_demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
 async def _fill(folder: Path) -> None:
     data = folder / "data"
     shutil.rmtree(data, ignore_errors=True)  # of a run that was killed
-    await install(read_settings(data_dir=data), lambda progress: None, prepare=unpack_demo)
+    await install(
+        read_settings(options={"data_dir": data}), lambda progress: None, prepare=unpack_demo
+    )
     data.rename(folder / "filled")
 
 

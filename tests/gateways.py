@@ -1,7 +1,7 @@
 """A whole gateway inside a test's process, without HTTP."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,9 +21,9 @@ from gateway.site.runtime import Runtime, running
 from resolvers.context import Context
 
 PATIENT: dict[str, Any] = {
-    "feed_deadline": 60.0,
-    "home_generator_seconds": 60.0,  # also on a busy machine, a feed has all its candidates
-    "request_timeout": 300.0,
+    "feeds.deadline": 60.0,
+    "feeds.chunk_seconds": 60.0,  # also on a busy machine, a feed has all its candidates
+    "http.request_timeout": 300.0,
 }
 """Settings of gateways whose times no test is about."""
 
@@ -102,9 +102,13 @@ class Gateway:
 
 
 @asynccontextmanager
-async def embedded_gateway(directory: Path, **overrides: Any) -> AsyncIterator[Gateway]:
-    """A gateway on new embedded stores. Jobs run when the test calls `settle`."""
-    settings = read_settings(data_dir=directory, run_jobs=False, **{**PATIENT, **overrides})
+async def embedded_gateway(
+    directory: Path, values: Mapping[str, Any] | None = None
+) -> AsyncIterator[Gateway]:
+    """A gateway on new embedded stores. Jobs run when the test calls `settle`. `values` are
+    settings, by full names."""
+    options = {"data_dir": directory, "jobs.run": False, **PATIENT, **(values or {})}
+    settings = read_settings(options=options)
     async with gateway_on(settings) as gateway:
         yield gateway
 
@@ -129,6 +133,6 @@ async def gateway_on_two_servers(directory: Path) -> AsyncIterator[tuple[Gateway
     )
     (directory / "topology.json").write_bytes(dump(topology))
     async with embedded_gateway(
-        directory / "data", topology=f"file://{directory}/topology.json"
+        directory / "data", {"stores.topology": f"file://{directory}/topology.json"}
     ) as gateway:
         yield gateway, topology

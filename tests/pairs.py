@@ -65,8 +65,8 @@ class Pairs:
         return Admin(
             name,
             f"mysql://127.0.0.1:{self.server(name).port}",
-            settings["mysql_operator_user"],
-            settings["mysql_operator_password"],
+            settings["mysql.operator_user"],
+            settings["mysql.operator_password"],
         )
 
     def run(self, *words: str) -> tuple[int, str]:
@@ -104,7 +104,7 @@ class Pairs:
         """The shards of a gateway that never receives another topology."""
         settings = self.stack.settings
         return MySqlShards(
-            await self.saved(), user=settings["mysql_user"], password=settings["mysql_password"]
+            await self.saved(), user=settings["mysql.user"], password=settings["mysql.password"]
         )
 
     @asynccontextmanager
@@ -113,8 +113,8 @@ class Pairs:
         source = ZooKeeperTopology(self.zookeeper, "/pinway/topology")
         shards = MySqlShards(
             await source.load(),
-            user=self.stack.settings["mysql_user"],
-            password=self.stack.settings["mysql_password"],
+            user=self.stack.settings["mysql.user"],
+            password=self.stack.settings["mysql.password"],
             deadline=deadline,
         )
         followed = Followed(source, shards)

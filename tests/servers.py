@@ -88,7 +88,7 @@ def _start(service: Service) -> None:
 def mysql_servers(stack: Stack) -> dict[str, str]:
     """Topology name → URL without credentials, including slaves: {"MySQL001A": "mysql://h:p"}.
 
-    `stack.settings` has `mysql_user` and `mysql_password`.
+    `stack.settings` has `mysql.user` and `mysql.password`.
     """
     servers: dict[str, str] = json.loads(stack.topology_file.read_text())["servers"]
     return servers

@@ -191,7 +191,9 @@ class Bench:
 def measure(folder: Path, prepared: Path, drawn: int, *, told: bool = False) -> list[Row]:
     data = folder / "dearest"
     shutil.copytree(prepared, data)
-    settings = read_settings(data_dir=data, run_jobs=False, rate_cost=0, auth_secret=SECRET)
+    settings = read_settings(
+        options={"data_dir": data, "jobs.run": False, "limits.rate_cost": 0, "auth.secret": SECRET}
+    )
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         return runner.run(_measured(settings, Facts.read(data / "facts.json"), drawn, told))
 
@@ -219,7 +221,7 @@ async def _measured(settings: Settings, facts: Facts, drawn: int, told: bool) ->
     if told:
         for spent in (slowest, most, largest):
             print(spent, end="\n\n")
-    near = sum(spent.estimate > settings.max_cost / 2 for spent in every)
+    near = sum(spent.estimate > settings.limits.max_cost / 2 for spent in every)
     of = f"of {len(every)} operations, {near} of more than half of max_cost"
     return [
         Row(
@@ -276,13 +278,14 @@ def _widened(
 ) -> tuple[str, int] | None:
     """The operation with its root fields repeated as often as the limits allow."""
     alone = estimate(text)
-    if alone is None or alone > settings.max_cost:
+    if alone is None or alone > settings.limits.max_cost:
         return None
-    copies = min(settings.max_query_root_fields, settings.max_cost // max(alone, 1))
+    limits = settings.limits
+    copies = min(limits.numbers.query_root_fields, limits.max_cost // max(alone, 1))
     while copies > 1:
         wider = _copied(text, copies)
         cost = estimate(wider)
-        if cost is not None and cost <= settings.max_cost:
+        if cost is not None and cost <= settings.limits.max_cost:
             return wider, cost
         copies -= 1 + copies // 8
     return text, alone

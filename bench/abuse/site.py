@@ -119,7 +119,7 @@ def site(prepared: Path, folder: Path, before: Sequence[str] = ()) -> Iterator[S
 @contextmanager
 def _served(data: Path, folder: Path, before: Sequence[str] = ()) -> Iterator[Server]:
     command = [sys.executable, "-m", "gateway", "run", "--data-dir", str(data), "--port", "{port}"]
-    contender = Contender("pinway run", command, {"PINWAY_AUTH_SECRET": SECRET})
+    contender = Contender("pinway run", command, {"PINWAY_AUTH__SECRET": SECRET})
     log = folder / "site.log"
     with running(contender, log, before) as server:
         deadline = time.monotonic() + START_SECONDS

@@ -161,8 +161,8 @@ async def fifty_pins(pairs: Pairs, effort: Effort) -> list[Row]:
         statement = await statement_of(gateway, ids)
         login = Login.of(
             f"mysql://127.0.0.1:{pairs.server(MASTER).port}",
-            pairs.stack.settings["mysql_user"],
-            pairs.stack.settings["mysql_password"],
+            pairs.stack.settings["mysql.user"],
+            pairs.stack.settings["mysql.password"],
         )
         link = await connect(login, autocommit=True, deadline=5.0)
         ours, bare = await in_turn(

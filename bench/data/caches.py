@@ -71,12 +71,14 @@ async def site(pairs: Pairs) -> AsyncIterator[tuple[Gateway, str]]:
     ports = {name: pairs.stack.services[name].port for name in ("memcached", "redis")}
     async with embedded_gateway(
         folder,
-        topology=f"zookeeper://{pairs.zookeeper}/pinway/topology",
-        mysql_user=pairs.stack.settings["mysql_user"],
-        mysql_password=pairs.stack.settings["mysql_password"],
-        object_cache=f"memcached://127.0.0.1:{ports['memcached']}",
-        mapping_cache=f"redis://127.0.0.1:{ports['redis']}/0",
-        queue=f"redis://127.0.0.1:{ports['redis']}/1",
+        {
+            "stores.topology": f"zookeeper://{pairs.zookeeper}/pinway/topology",
+            "mysql.user": pairs.stack.settings["mysql.user"],
+            "mysql.password": pairs.stack.settings["mysql.password"],
+            "stores.object_cache": f"memcached://127.0.0.1:{ports['memcached']}",
+            "stores.mapping_cache": f"redis://127.0.0.1:{ports['redis']}/0",
+            "stores.queue": f"redis://127.0.0.1:{ports['redis']}/1",
+        },
     ) as gateway:
         await gateway.sign_up("writer")
         board = await gateway.board("writer", "Tea")

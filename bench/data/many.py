@@ -85,10 +85,10 @@ def _configured(pairs: Pairs) -> Path:
     )
     seed = pairs.stack.dir / "seed.json"
     seed.write_bytes(dump(topology))
-    kept = {name: value for name, value in settings.items() if name.startswith(("mysql", "auth"))}
-    named = {name: settings[name] for name in ("topology", "data_dir")}
+    kept = {name: value for name, value in settings.items() if name.startswith(("mysql.", "auth."))}
+    named = {name: settings[name] for name in ("stores.topology", "data_dir")}
     config = pairs.stack.dir / "many.toml"
-    config.write_text(to_toml({**kept, **named, "topology_seed": str(seed)}))
+    config.write_text(to_toml({**kept, **named, "stores.topology_seed": str(seed)}))
     return config
 
 

@@ -35,7 +35,7 @@ async def run(
     drill's own."""
     everybody, mine = readers(site), viewers or visitors(site, drill)
     rng = random.Random(seed * 100 + drill.number)
-    load = Load(site, mine, everybody, site.settings.request_timeout, rng)
+    load = Load(site, mine, everybody, site.settings.http.request_timeout, rng)
 
     async def act(start: float) -> None:
         loop = asyncio.get_running_loop()

@@ -27,7 +27,7 @@ from feed_engine.feeds.row_cap import CUT
 from feed_engine.feeds.rows import TABLES_FEEDS, TABLES_POOLS
 from feed_engine.outbox.jobs import run_job
 from gateway.http.auth import Tokens
-from gateway.settings import Settings, read_settings
+from gateway.settings import Settings, changed, read_settings
 from gateway.site.installation import install
 from gateway.site.runtime import running
 from tests.pinway_process import free_port
@@ -99,7 +99,7 @@ async def open_site(
     async with AsyncExitStack() as opened:
         proxies: dict[str, Proxy] = {}
         for role in ROLES:
-            target = urlsplit(getattr(direct, role))
+            target = urlsplit(getattr(direct.stores, role))
             assert target.hostname is not None
             assert target.port is not None
             proxies[role] = Proxy(target.hostname, target.port)
@@ -187,36 +187,41 @@ def _settings(stack: Stack, directory: Path) -> Settings:
     at = f"redis://127.0.0.1:{stack.services['redis'].port}"
     return read_settings(
         stack.settings_file,
-        data_dir=directory,
-        topology=f"file://{topology}",
-        mapping_cache=f"{at}/{CACHE_DB}",
-        queue=f"{at}/{QUEUE_DB}",
-        **{role: f"{stack.settings[role]}/d{first}" for role in ROLES},
+        {
+            "data_dir": directory,
+            "stores.topology": f"file://{topology}",
+            "stores.mapping_cache": f"{at}/{CACHE_DB}",
+            "stores.queue": f"{at}/{QUEUE_DB}",
+            **{name: f"{stack.settings[name]}/d{first}" for name in map("stores.{}".format, ROLES)},
+        },
     )
 
 
 def _values(direct: Settings, proxies: dict[str, Proxy], port: int) -> dict[str, str]:
     """The settings file of the gateway: like `direct`, through the proxies."""
     chosen = replace_roles(direct, proxies)
-    names = (
-        "data_dir", "auth_secret", "topology", "mysql_user", "mysql_password", "object_cache",
-        "mapping_cache", "queue", *ROLES,
-    )  # fmt: skip
-    values = {name: str(getattr(chosen, name)) for name in names}
-    # One viewer sends the whole load.
-    unbounded = {"rate_cost": "0", "writes_per_day": "0", "max_running": "0"}
-    return (
-        values | unbounded | {"port": str(port), "log_level": "error", "auth_secret": direct.secret}
-    )
+    stores = ("topology", "object_cache", "mapping_cache", "queue", *ROLES)
+    return {
+        "data_dir": str(chosen.data_dir),
+        "http.port": str(port),
+        "auth.secret": direct.secret,
+        "mysql.user": chosen.mysql.user,
+        "mysql.password": chosen.mysql.password,
+        **{f"stores.{name}": getattr(chosen.stores, name) for name in stores},
+        "limits.rate_cost": "0",  # one viewer sends the whole load
+        "limits.writes_per_day": "0",
+        "limits.max_running": "0",
+        "telemetry.log_level": "error",
+    }
 
 
 def replace_roles(direct: Settings, proxies: dict[str, Proxy]) -> Settings:
     """The settings with each role's URL replaced by its proxy."""
     urls = {}
     for role, proxy in proxies.items():
-        parts = urlsplit(getattr(direct, role))
-        urls[role] = parts._replace(netloc=f"127.0.0.1:{proxy.port}").geturl()
-    return direct.model_copy(update=urls)
+        parts = urlsplit(getattr(direct.stores, role))
+        urls[f"stores.{role}"] = parts._replace(netloc=f"127.0.0.1:{proxy.port}").geturl()
+    return changed(direct, urls)
 
 
 async def _until_ready(client: Client) -> None:

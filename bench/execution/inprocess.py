@@ -23,7 +23,7 @@ from strawberry.extensions import ParserCache, ValidationCache
 
 from bench.execution import feed, shapes
 from bench.execution.data import QUERY, dumped, expected
-from gateway.settings import Settings
+from gateway.settings import Http, Limits, Settings
 from gateway.site.executors import executor_of
 
 BLOCKED_OBJECTS, PLANS = 200_000, 10_000
@@ -167,7 +167,7 @@ def resident() -> int:
 
 async def measure_memory(count: int) -> dict[str, float]:
     """Bytes of memory for `count` cached plans."""
-    executor = executor_of(feed.build(), Settings(document_cache=count))
+    executor = executor_of(feed.build(), Settings(), documents=count)
     texts = operations(count + 100)
     for text in texts[:100]:
         await executor.run(text, {"first": 1}, None, cast(Any, feed.our_context(1)))
@@ -182,7 +182,10 @@ async def measure_memory(count: int) -> dict[str, float]:
 
 async def measure_block(count: int) -> dict[str, float]:
     """The longest time that the event loop was blocked during a response with `count` objects."""
-    executor = executor_of(shapes.build(), Settings(request_timeout=600, max_response_bytes=0))
+    executor = executor_of(
+        shapes.build(),
+        Settings(http=Http(request_timeout=600), limits=Limits(max_response_bytes=0)),
+    )
     query = "query Many($count: Int!) { many(count: $count) { id title count note } }"
     loop = asyncio.get_running_loop()
     longest, last, ticking = 0.0, 0.0, True

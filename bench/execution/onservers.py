@@ -125,12 +125,12 @@ def _addresses(stack: Stack) -> dict[str, Any]:
         return {"host": host, "port": int(port)}
 
     return {
-        "user": settings["mysql_user"],
-        "password": settings["mysql_password"],
-        "secret": settings["auth_secret"],
+        "user": settings["mysql.user"],
+        "password": settings["mysql.password"],
+        "secret": settings["auth.secret"],
         "url": "http://localhost",
-        "memcached": settings["object_cache"].rpartition("/")[2],
-        "hbase": at(settings["feeds_primary"]),
+        "memcached": settings["stores.object_cache"].rpartition("/")[2],
+        "hbase": at(settings["stores.feeds_primary"]),
         "shards": [
             {"range": shards.range, **at(topology.servers[shards.master])}
             for shards in topology.shards

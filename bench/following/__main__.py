@@ -239,7 +239,7 @@ async def _hbase(quick: bool) -> list[Row]:
         try:
             await asyncio.to_thread(stack.up)
             async with _embedded() as (_, stores):
-                urls = [stack.settings[f"feeds_{side}"] for side in Sides._fields]
+                urls = [stack.settings[f"stores.feeds_{side}"] for side in Sides._fields]
                 both = Sides(*(hbase(url, deadline=30.0, prefix="bench_") for url in urls))
                 stores = stores._replace(pools=both, feeds=both)
                 try:

@@ -91,8 +91,8 @@ async def mariadb(folder: Path) -> AsyncIterator[Rig]:
             "MariaDB",
             folder,
             f"mysql://127.0.0.1:{master.port}",
-            settings["mysql_user"],
-            settings["mysql_password"],
+            settings["mysql.user"],
+            settings["mysql.password"],
         ) as rig:
             rig.master = master
             yield rig

@@ -48,7 +48,7 @@ START = 1_700_000_000_000
 async def cells(stack: Stack, pins: int, followers: int) -> Row:
     """Cells a second that one server writes: each pin's cells into the rows of all followers, as in
     fan-out."""
-    at = urlsplit(stack.settings["feeds_primary"])
+    at = urlsplit(stack.settings["stores.feeds_primary"])
     assert at.hostname is not None
     assert at.port is not None
     store = HBaseWideColumns(at.hostname, at.port, deadline=30.0, prefix="bench_")

@@ -59,14 +59,18 @@ class Nothing(Requests):
 async def main(rounds: int, requests: int) -> list[Row]:
     with tempfile.TemporaryDirectory() as folder:
         settings = read_settings(
-            data_dir=Path(folder),
-            rate_cost=0,
-            writes_per_day=0,
-            max_running=0,
-            log_requests=False,
+            options={
+                "data_dir": Path(folder),
+                "limits.rate_cost": 0,
+                "limits.writes_per_day": 0,
+                "limits.max_running": 0,
+                "telemetry.log_level": "warning",
+            },
         )
         await install(settings, lambda progress: None)
-        json_lines = request_lines(read_settings(log_format="json"), "", Nowhere())
+        json_lines = request_lines(
+            read_settings(options={"telemetry.log_format": "json"}), "", Nowhere()
+        )
         unsampled, sampled = Tracer(_NOBODY, 0.0), Tracer(_NOBODY, 1.0)
         contenders = {
             "without telemetry": Nothing(),

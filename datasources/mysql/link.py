@@ -64,7 +64,7 @@ class _Connection(Connection):  # type: ignore[misc]  # the driver has no types
     async def _request_authentication(self) -> None:
         # The driver would go on without TLS if the server, or somebody before it, offers none.
         if self._ssl_context is not None and not self.server_capabilities & CLIENT.SSL:
-            raise aiomysql.OperationalError(2026, "the server offers no TLS, and mysql_ca needs it")
+            raise aiomysql.OperationalError(2026, "the server offers no TLS, and mysql.ca needs it")
         await super()._request_authentication()
 
 

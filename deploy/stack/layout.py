@@ -113,7 +113,7 @@ def topology(
 
 
 def settings(root: Path, ports: Mapping[str, int], secrets: Secrets) -> dict[str, str]:
-    """The settings with which `pinway serve --config` runs on this stack."""
+    """The settings with which `pinway serve --config` runs on this stack, by full names."""
 
     def at(service: str) -> str:
         return f"{HOST}:{ports[f'{service}/main']}"
@@ -122,24 +122,30 @@ def settings(root: Path, ports: Mapping[str, int], secrets: Secrets) -> dict[str
     standby = f"hbase://{at('hbase-standby-thrift')}"
     return {
         "data_dir": str(root / "gateway"),
-        "auth_secret": secrets.auth_secret,
-        "topology": f"zookeeper://{at('zookeeper')}/pinway/topology",
-        "topology_seed": str(root / "topology.json"),
-        "mysql_user": USER,
-        "mysql_password": secrets.mysql_password,
-        "mysql_operator_user": OPERATOR_USER,
-        "mysql_operator_password": secrets.mysql_operator_password,
-        "object_cache": f"memcached://{at('memcached')}",
-        "mapping_cache": f"redis://{at('redis')}/0",
-        "queue": f"redis://{at('redis')}/1",
-        "pools_primary": primary,
-        "pools_standby": standby,
-        "feeds_primary": primary,
-        "feeds_standby": standby,
+        "auth.secret": secrets.auth_secret,
+        "stores.topology": f"zookeeper://{at('zookeeper')}/pinway/topology",
+        "stores.topology_seed": str(root / "topology.json"),
+        "mysql.user": USER,
+        "mysql.password": secrets.mysql_password,
+        "mysql.operator_user": OPERATOR_USER,
+        "mysql.operator_password": secrets.mysql_operator_password,
+        "stores.object_cache": f"memcached://{at('memcached')}",
+        "stores.mapping_cache": f"redis://{at('redis')}/0",
+        "stores.queue": f"redis://{at('redis')}/1",
+        "stores.pools_primary": primary,
+        "stores.pools_standby": standby,
+        "stores.feeds_primary": primary,
+        "stores.feeds_standby": standby,
     }
 
 
 def to_toml(values: Mapping[str, str]) -> str:
-    """A flat TOML document of strings; JSON's quoting of a string is TOML's, too."""
-    lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in values.items()]
-    return "\n".join(lines) + "\n"
+    """A TOML document of strings. A name `http.port` is the key `port` of the table `http`."""
+    tables: dict[str, list[str]] = {"": []}
+    for name, value in values.items():
+        table, _, key = name.rpartition(".")
+        # JSON's quoting of a string is TOML's, too
+        line = f"{key} = {json.dumps(value, ensure_ascii=False)}"
+        tables.setdefault(table, []).append(line)
+    parts = [[f"[{table}]", *lines] if table else lines for table, lines in tables.items()]
+    return "\n\n".join("\n".join(lines) for lines in parts if lines) + "\n"

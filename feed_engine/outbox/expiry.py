@@ -13,14 +13,20 @@ from feed_engine.times import DAY
 
 log = logging.getLogger(__name__)
 
+ANSWERS_DAYS = 7
+"""Days that the answer to a mutation with an idempotency key is kept. After that, the same input is
+a new write."""
+VISITS_DAYS = 30
+"""Days that a visit of a home feed is kept. After that, its name begins a new visit; its cursors
+still continue its pages."""
 BATCH = 100  # rows of a shard in one transaction
 
 
 async def expire(
     stores: Stores,
     *,
-    answers_days: int,
-    visits_days: int,
+    answers_days: int = ANSWERS_DAYS,
+    visits_days: int = VISITS_DAYS,
     every: float = 600.0,
     pause: float = 0.1,
     clock: Callable[[], int] = epoch_ms,

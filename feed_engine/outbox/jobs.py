@@ -14,7 +14,6 @@ from datasources.outages import backoff
 from datasources.protocols import Job, OutboxRow, Stores
 from datasources.recording import current, parse_traceparent
 from feed_engine.feeds.settings import DEFAULTS, FeedSettings
-from feed_engine.ordering.spacing import SPACING, Spacing
 from feed_engine.outbox import newest_first
 from feed_engine.outbox.change import KIND, Advance, Handler, WholeRow
 from feed_engine.outbox.completion import change_of, fulfill
@@ -35,7 +34,6 @@ async def run_job(
     stores: Stores,
     job: Job,
     *,
-    spacing: Spacing = SPACING,
     settings: FeedSettings = DEFAULTS,
     walks: Walks | None = None,
 ) -> None:
@@ -48,7 +46,7 @@ async def run_job(
     row = await stores.shards.outbox.load(job.shard, job.outbox_id)
     if row is None or row.attempts >= SET_ASIDE_AFTER:
         return
-    does, late = handlers(spacing, settings, walks), False
+    does, late = handlers(settings, walks), False
     for _ in range(newest_first.IN_PLACE):
         async with newest_to_do(stores, row) as newer:
             if newer is None:

@@ -18,7 +18,6 @@ from feed_engine.feeds.smart.pool_refill import pool_short
 from feed_engine.ordering import arrange
 from feed_engine.ordering.arrange import rearranged
 from feed_engine.ordering.respace_job import respace
-from feed_engine.ordering.spacing import SPACING, Spacing
 from feed_engine.outbox.change import Advance, Handler, PinHidden, Task
 from feed_engine.related.changes import noting
 from feed_engine.related.pool import pin_liked
@@ -67,17 +66,12 @@ def name_of(task: Task) -> str:
     return type(task).__name__
 
 
-def handlers(
-    spacing: Spacing, settings: FeedSettings, walks: Walks | None = None
-) -> Mapping[str, Handler]:
-    """The table. Its functions use the given spacing of boards, limits of feeds and graph of
-    related pins."""
-    if spacing is SPACING and settings is DEFAULTS and walks is None:
+def handlers(settings: FeedSettings, walks: Walks | None = None) -> Mapping[str, Handler]:
+    """The table. Its functions use the given limits of feeds and graph of related pins."""
+    if settings is DEFAULTS and walks is None:
         return HANDLERS
-    spaced = {
+    changed = {
         "PinLiked": partial(pin_liked, settings=settings, walks=walks),
-        "Respace": partial(respace, spacing=spacing),
-        arrange.KIND: partial(rearranged, spacing=spacing),
         "VisitShown": partial(visit_shown, settings=settings),
     }
-    return {**HANDLERS, **spaced}
+    return {**HANDLERS, **changed}

@@ -11,12 +11,13 @@ description of its home feed.
 - `race` and `call`: all of these together; `policy`: the parameters.
 """
 
-from feed_engine.speculation.policy import ADAPTIVE, FIXED, Policy
+from feed_engine.speculation.policy import ADAPTIVE, EAGER, FIXED, Policy
 from feed_engine.speculation.race import Race, Raced
 from feed_engine.speculation.stats import Report, Side, SideReport, Stats
 
 __all__ = [
     "ADAPTIVE",
+    "EAGER",
     "FIXED",
     "Policy",
     "Race",

@@ -1,6 +1,6 @@
 """Options that several commands share."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +9,21 @@ import click
 from gateway.settings import Settings, changed, read_settings
 
 Command = Callable[..., Any]
+
+_SETTINGS = {
+    name.rpartition(".")[2]: name
+    for name in (
+        "http.host",
+        "http.port",
+        "http.admin_host",
+        "http.admin_port",
+        "http.workers",
+        "jobs.queues",
+        "jobs.concurrency",
+        "production",
+    )
+}
+"""Options of the command line, and the settings that they override."""
 
 
 def with_settings(command: Command) -> Command:
@@ -26,8 +41,8 @@ def with_settings(command: Command) -> Command:
         help="Where the embedded stores keep data.",
     )
     def wrapped(config: Path | None, data_dir: Path | None, **given: Any) -> Any:
-        overrides = {"data_dir": data_dir} if data_dir else {}
-        return command(settings=read_settings(config, **overrides), **given)
+        options = {"data_dir": data_dir} if data_dir else {}
+        return command(settings=read_settings(config, options), **given)
 
     return with_parameters_of(command, wrapped)
 
@@ -45,7 +60,11 @@ with_dry_run = click.option(
 )
 
 
-def override(settings: Settings, **values: Any) -> Settings:
-    """The settings, overridden by options of the command line. Raises ConfigError."""
-    given = {name: value for name, value in values.items() if value is not None}
+def override(
+    settings: Settings, options: Mapping[str, Any], values: Mapping[str, Any] | None = None
+) -> Settings:
+    """The settings, overridden by options of the command line and by `values`, which have full
+    names. An option that was not given is None. Raises ConfigError."""
+    given = {_SETTINGS[name]: value for name, value in options.items() if value is not None}
+    given |= values or {}
     return changed(settings, given) if given else settings

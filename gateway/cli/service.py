@@ -34,9 +34,8 @@ DEMO_VIEWER = "demo"
 @with_settings
 def run_command(settings: Settings, times: bool, **given: Any) -> None:
     """Run the gateway with embedded stores and demo content: nothing else is needed."""
-    settings = override(
-        settings, demo_viewer=settings.demo_viewer or DEMO_VIEWER, workers=1, **given
-    )
+    viewer = settings.auth.demo_viewer or DEMO_VIEWER
+    settings = override(settings, given, {"auth.demo_viewer": viewer, "http.workers": 1})
     phases = since_the_start()
     phases.end("importing the modules")
 
@@ -63,13 +62,13 @@ def run_command(settings: Settings, times: bool, **given: Any) -> None:
 @with_settings
 def serve_command(settings: Settings, **given: Any) -> None:
     """Run the gateway on the stores that the settings name."""
-    settings = override(settings, **given)
+    settings = override(settings, given)
     _serve(settings, demo=False)
 
 
 @click.command("worker")
 @click.option("--queues", help="The priorities to take, as urgent,normal; all by default.")
-@click.option("--concurrency", "job_concurrency", type=int, help="Jobs at a time.")
+@click.option("--concurrency", type=int, help="Jobs at a time.")
 @click.option("--admin-host", help="The address for operators.")
 @click.option("--admin-port", type=int, help="The port for operators: metrics, the stores' states.")
 @with_settings
@@ -78,7 +77,7 @@ def worker_command(settings: Settings, **given: Any) -> None:
 
     With some workers for urgent jobs only, a follow or a visit never waits behind large fan-outs.
     """
-    settings = override(settings, run_jobs=True, **given)
+    settings = override(settings, given, {"jobs.run": True})
     start_logging(settings)
     require_servers(settings)
     operators = listen_for_operators(settings)
@@ -122,7 +121,7 @@ def _serve(
         if operators is not None:
             opened.enter_context(operators)
         try:
-            if settings.workers > 1:
+            if settings.http.workers > 1:
                 run_until_stopped(supervise(settings, listener, operators))
             else:
                 serving = serve(

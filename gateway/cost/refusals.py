@@ -21,7 +21,7 @@ class Refusals:
 
 
 def too_dear(estimate: int, bound: int) -> GraphQLError:
-    """The error of an operation that costs more than the setting `max_cost`."""
+    """The error of an operation that costs more than the setting `limits.max_cost`."""
     return GraphQLError(
         f"The operation may cost {estimate}: at most {bound} is allowed. Ask for shorter pages "
         "(first), for fewer lists within lists, or in several operations.",

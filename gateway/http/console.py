@@ -59,7 +59,7 @@ class Boot:
         self._here = here
 
     async def __call__(self, request: Request) -> Response:
-        name, token, filled = self._settings.demo_viewer, None, dict[str, str]()
+        name, token, filled = self._settings.auth.demo_viewer, None, dict[str, str]()
         if may_have_tokens(request, self._settings, self._here):
             context: Context = self._context(None)
             viewer_id = await context.loaders.user_ids.load(name)
@@ -79,8 +79,8 @@ def may_have_tokens(request: Request, settings: Settings, here: ThisMachine) -> 
     """Whether a browser may get demo users' tokens without a password: a demo viewer is set, the
     client is on this machine, and the page's host name is one of the gateway's own."""
     is_here = here.sent(request)  # also for other requests: it looks for proxies
-    allowed = host_name(request.headers.get("host", "")) in settings.allowed_hosts
-    return bool(settings.demo_viewer) and is_here and allowed
+    allowed = host_name(request.headers.get("host", "")) in settings.http.allowed_hosts
+    return bool(settings.auth.demo_viewer) and is_here and allowed
 
 
 def _tab(path: Path, filled: dict[str, str]) -> dict[str, str]:

@@ -70,7 +70,7 @@ class Proxies:
                 self._networks.append(ip_network(name))
             except ValueError as error:
                 raise ConfigError(
-                    f"setting trusted_proxies: {error}; give addresses (10.0.0.7), networks "
+                    f"setting http.trusted_proxies: {error}; give addresses (10.0.0.7), networks "
                     "(10.0.0.0/8) or *"
                 ) from None
         self.trusts = lru_cache(maxsize=1024)(self._trusts)

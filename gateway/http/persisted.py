@@ -93,8 +93,8 @@ class PersistedDocuments:
 def manifests(settings: Settings) -> Sequence[Path]:
     """The manifests of trusted documents: the settings' manifests, and the web client's own if the
     gateway serves the client."""
-    own = [MANIFEST] if settings.web and MANIFEST.exists() else []
-    return [*map(Path, settings.trusted_documents), *own]
+    own = [MANIFEST] if settings.http.web and MANIFEST.exists() else []
+    return [*map(Path, settings.http.trusted_documents), *own]
 
 
 def persisted_documents(
@@ -105,19 +105,19 @@ def persisted_documents(
         trusted = TrustedDocuments(manifests(settings))
     return PersistedDocuments(
         trusted,
-        automatic=settings.automatic_documents,
-        trusted_only=settings.trusted_documents_only,
+        automatic=settings.http.automatic_documents,
+        trusted_only=settings.http.trusted_documents_only,
     )
 
 
 def advice(settings: Settings, trusted: TrustedDocuments) -> str | None:
     """A line for the log at the start: the number of trusted documents if nothing else is run; in
     production, what to set so that nothing else is run. None if there is nothing to say."""
-    if settings.trusted_documents_only:
+    if settings.http.trusted_documents_only:
         return f"running {len(trusted)} trusted documents, and no other document"
     if settings.production:
         return (
             "every client may send documents of its own; if all clients are yours, set "
-            "trusted_documents and trusted_documents_only"
+            "http.trusted_documents and http.trusted_documents_only"
         )
     return None

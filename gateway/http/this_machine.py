@@ -41,7 +41,9 @@ class ThisMachine:
     """Recognizes the requests of this machine. Logs once what hides clients, and what to set."""
 
     def __init__(self, settings: Settings) -> None:
-        self._hosts = {name.lower() for name in settings.allowed_hosts} | _own(settings.host)
+        self._hosts = {name.lower() for name in settings.http.allowed_hosts} | _own(
+            settings.http.host
+        )
         self._is_watching = public_address(settings) is None
         """False if the gateway is public, or a proxy that hides its clients was seen."""
         self._has_refused = False
@@ -59,16 +61,15 @@ class ThisMachine:
         """Whether to refuse a request: a browser sends it for a host that is not the gateway's.
         Looks in each request for a proxy that hides its clients, because a stranger who asks for
         metrics would show no sign of it."""
-        if not self._is_watching or _is_named(request := Request(scope)) or self.sent(request):
-            return False
-        if not self._is_watching:
+        request = Request(scope)
+        if _is_named(request) or self.sent(request) or not self._is_watching:
             return False
         if not self._has_refused:
             self._has_refused = True
             log.warning(
                 "a browser's request for the host %s was refused: this gateway has no such name. "
-                "If the gateway is for other people, set public_url: %s. If it is this machine's "
-                "name, name it in allowed_hosts",
+                "If the gateway is for other people, set http.public_url: %s. If it is this "
+                "machine's name, name it in http.allowed_hosts",
                 *(_shown(request), HOW_TO),
             )
         return True
@@ -143,10 +144,10 @@ def host_name(host: str) -> str:
 
 def public_address(settings: Settings) -> str | None:
     """The setting that says that other machines reach the gateway; None if none does."""
-    if settings.public_url and not _is_here(urlsplit(settings.public_url).hostname or ""):
-        return f"public_url is {settings.public_url}"
-    if not _is_here(settings.host):
-        return f"host is {settings.host}"
+    if settings.http.public_url and not _is_here(urlsplit(settings.http.public_url).hostname or ""):
+        return f"http.public_url is {settings.http.public_url}"
+    if not _is_here(settings.http.host):
+        return f"http.host is {settings.http.host}"
     return None
 
 
@@ -162,7 +163,7 @@ def _own(host: str) -> set[str]:
 def closed(settings: Settings) -> str | None:
     """A line of the log about what nobody gets because of the settings; None if this machine's
     clients get all of it."""
-    if settings.admin_port:
+    if settings.http.admin_port:
         operators = ""
     elif settings.production:
         operators = "production is on"
@@ -170,8 +171,9 @@ def closed(settings: Settings) -> str | None:
         operators = public_address(settings) or ""
     if operators:
         return (
-            f"{operators}, and there is no admin_port: nobody gets /metrics, /statusz or the "
-            "stores' states. Set admin_port to a free port; it listens on admin_host, which is "
-            f"{settings.admin_host}"
+            f"{operators}, and there is no http.admin_port: nobody gets /metrics, /statusz or the "
+            "stores' states. Set http.admin_port to a free port; it listens on http.admin_host, "
+            "which is "
+            f"{settings.http.admin_host}"
         )
     return None

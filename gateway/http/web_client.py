@@ -70,12 +70,14 @@ class WebClient:
     async def _boot(self, request: Request) -> Response:
         """Say whether people may choose a demo user, and which one to offer first."""
         may = may_have_tokens(request, self._settings, self._here)
-        return _json({"demoViewer": self._settings.demo_viewer if may else None})
+        return _json({"demoViewer": self._settings.auth.demo_viewer if may else None})
 
     async def _sign_in(self, request: Request) -> Response:
         """Answer with a demo user's token. For development only: see `may_have_tokens`."""
         if not may_have_tokens(request, self._settings, self._here):
-            return _problem(403, "Demo sign-in is off here: it needs demo_viewer and this machine.")
+            return _problem(
+                403, "Demo sign-in is off here: it needs auth.demo_viewer and this machine."
+            )
         if request.headers.get("content-type", "").partition(";")[0] != "application/json":
             return _problem(415, "The content-type must be application/json.")
         try:

@@ -1,7 +1,7 @@
 """The operators' endpoints: metrics, readiness with the stores' faults, health, the page /statusz.
 
 `/metrics`, `/statusz` and the details of `/readyz` and `/healthz` are on a separate listener
-(`admin_port`). Without one, the public port answers them to clients on the same machine
+(`http.admin_port`). Without one, the public port answers them to clients on the same machine
 (gateway/http/this_machine.py), but in production to nobody. All other clients get a status only
 from `/readyz` and `/healthz`, as balancers and orchestrators need it.
 """
@@ -102,7 +102,7 @@ class Admin:
         async def told(request: Request) -> Response:
             if self._tells(request):
                 return await answer(request)
-            return _json({"error": "this is told on admin_port, or to this machine"}, 404)
+            return _json({"error": "this is told on http.admin_port, or to this machine"}, 404)
 
         return told
 

@@ -53,7 +53,7 @@ def start_logging(settings: Settings, name: str = "") -> None:
             ],
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-                *_renderers(settings.log_format, sys.stderr),
+                *_renderers(settings.telemetry.log_format, sys.stderr),
             ],
         )
     )
@@ -61,7 +61,7 @@ def start_logging(settings: Settings, name: str = "") -> None:
     for old in list(root.handlers):
         root.removeHandler(old)
     root.addHandler(handler)
-    root.setLevel(settings.log_level.upper())
+    root.setLevel(settings.telemetry.log_level.upper())
     for driver in _QUIET:
         logging.getLogger(driver).setLevel(logging.WARNING)
     for driver in _SILENT:
@@ -70,13 +70,13 @@ def start_logging(settings: Settings, name: str = "") -> None:
 
 def request_lines(settings: Settings, name: str = "", file: TextIO | None = None) -> Lines | None:
     """The writer of requests' lines; None if the log level excludes them."""
-    if settings.log_level in ("warning", "error") and not settings.slow_seconds:
+    if settings.telemetry.log_level in ("warning", "error") and not settings.telemetry.slow_seconds:
         return None
     to = file or sys.stderr
     lines: Lines = structlog.wrap_logger(
         structlog.WriteLogger(to),
-        processors=[*_common(name), *_renderers(settings.log_format, to)],
-        wrapper_class=structlog.make_filtering_bound_logger(settings.log_level),
+        processors=[*_common(name), *_renderers(settings.telemetry.log_format, to)],
+        wrapper_class=structlog.make_filtering_bound_logger(settings.telemetry.log_level),
         cache_logger_on_first_use=True,
     ).bind()
     return lines

@@ -122,13 +122,13 @@ class FeedRowCollector(Collector):
         moved.add_metric([], self._counts.popular_moved)
         horizon = GaugeMetricFamily(
             "pinway_shown_horizon_seconds",
-            "Seconds for which a home feed remembers that it showed a pin (shown_days).",
+            "Seconds for which a home feed remembers that it showed a pin.",
         )
         horizon.add_metric([], self._shown_days * 24 * 3600)
         forgotten = CounterMetricFamily(
             "pinway_shown_forgotten",
             "Marks of shown pins that this process removed because they were older than "
-            "shown_days, on both sides.",
+            "pinway_shown_horizon_seconds, on both sides.",
         )
         forgotten.add_metric([], self._counts.shown_forgotten)
         yield from (writes, moved, horizon, forgotten)
@@ -220,8 +220,8 @@ class RefusalCollector(Collector):
         """`pinway_operations_refused{reason}` for each field of `Refusals`."""
         metric = CounterMetricFamily(
             "pinway_operations_refused",
-            "Operations that were refused, by the setting that they exceeded: max_cost (cost), "
-            "rate_cost (rate), max_running (running), max_response_bytes (bytes), "
+            "Operations that were refused, by the setting of [limits] that they exceeded: max_cost "
+            "(cost), rate_cost (rate), max_running (running), max_response_bytes (bytes), "
             "sign_ups_per_hour (accounts) or max_answers_bytes (unread).",
             labels=["reason"],
         )

@@ -117,10 +117,10 @@ class Tracer:
 @asynccontextmanager
 async def tracing(settings: Settings) -> AsyncIterator[Tracer | None]:
     """The tracer of the settings, inside the block; None if the settings name no collector."""
-    if not settings.traces:
+    if not settings.telemetry.traces:
         yield None
         return
-    tracer = Tracer(settings.traces, settings.traces_share)
+    tracer = Tracer(settings.telemetry.traces, settings.telemetry.traces_share)
     try:
         yield tracer
     finally:

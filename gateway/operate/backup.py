@@ -61,7 +61,7 @@ class Backup(NamedTuple):
 
 def require_embedded(settings: Settings) -> None:
     """Raises ConfigError unless all data is in the embedded stores."""
-    others = [name for name in DATA if getattr(settings, name) != EMBEDDED]
+    others = [name for name in DATA if getattr(settings.stores, name) != EMBEDDED]
     if others:
         raise ConfigError(
             f"{', '.join(others)} are servers, and this command copies embedded stores: "

@@ -1,15 +1,17 @@
 """The settings in use, each with its value and its source: `pinway config show`."""
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from datasources.urls import mask
-from gateway.settings import Settings, read_settings
-from gateway.site.setting_errors import PREFIX, Sources
+from gateway.settings import Settings
+from gateway.settings.given import Values
+from gateway.settings.messages import is_secret
+from gateway.settings.model import NAMES
+from gateway.settings.profiles import Profile
+from gateway.settings.reading import read_values, settings_of
 
-_SECRET = ("secret", "password")
 DEFAULT = "default"
 
 
@@ -21,27 +23,34 @@ class Shown(NamedTuple):
     source: str
 
 
-def shown(path: Path | None, overrides: Mapping[str, Any]) -> list[Shown]:
+def shown(path: Path | None, options: Mapping[str, Any]) -> list[Shown]:
     """Every setting. Raises ConfigError for settings that a gateway would refuse."""
-    settings = read_settings(path, **overrides)
-    text = path.read_text() if path is not None else ""
-    sources = Sources(overrides, os.environ, path, text)
+    values = read_values(path, options)
+    settings = settings_of(values)
+    tables = settings.model_dump(mode="json")
     return [
-        Shown(name, _value(name, value), _source(name, settings, sources))
-        for name, value in settings.model_dump(mode="json").items()
+        Shown(name, _shown(name, _value(tables, name)), _source(name, settings, values))
+        for name in NAMES
     ]
 
 
-def _value(name: str, value: Any) -> Any:
-    if any(word in name for word in _SECRET):
+def _value(tables: Mapping[str, Any], name: str) -> Any:
+    table, dot, key = name.partition(".")
+    return tables[table][key] if dot else tables[name]
+
+
+def _shown(name: str, value: Any) -> Any:
+    if is_secret(name):
         return "***" if value else ""
     return mask(value) if isinstance(value, str) and ("://" in value or "@" in value) else value
 
 
-def _source(name: str, settings: Settings, sources: Sources) -> str:
-    if name not in settings.model_fields_set:
-        return DEFAULT
-    given = name in sources.overrides or f"{PREFIX}{name.upper()}" in sources.environment
-    if not given and name not in sources.names_in_file():
+def _source(name: str, settings: Settings, values: Values) -> str:
+    if name in values:
+        return values[name].place
+    table, _, key = name.partition(".")
+    if key and key in getattr(settings, table).model_fields_set:
         return "production = true"  # turns off what shows the schema
-    return sources.of(name)
+    if key in Profile._fields and (profile := values.get(f"{table}.profile")):
+        return f"{table}.profile, {profile.place}"
+    return DEFAULT

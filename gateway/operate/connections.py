@@ -18,17 +18,17 @@ monitoring, and operators' `pinway` commands."""
 def wanted(settings: Settings) -> int:
     """The most connections that all processes together open to one server. In addition to its
     pools, a process needs one connection to ask a silent server whether it answers again."""
-    return (settings.mysql_processes or settings.workers) * (settings.mysql_connections + 1)
+    return (settings.mysql.processes or settings.http.workers) * (settings.mysql.connections + 1)
 
 
 def shortages(settings: Settings, allowed: Mapping[str, int]) -> dict[str, str]:
     """A line for each server that allows fewer connections than may be opened. `allowed`: each
     server's `max_connections`, by name."""
-    processes = settings.mysql_processes or settings.workers
+    processes = settings.mysql.processes or settings.http.workers
     counted = "1 process" if processes == 1 else f"{processes:,} processes"
     need = wanted(settings) + OTHERS
     return {
-        server: f"{counted} with up to {settings.mysql_connections:,} connections, "
+        server: f"{counted} with up to {settings.mysql.connections:,} connections, "
         f"and {OTHERS} of others, need {need:,}; max_connections is {most:,}"
         for server, most in allowed.items()
         if need > most
@@ -38,8 +38,8 @@ def shortages(settings: Settings, allowed: Mapping[str, int]) -> dict[str, str]:
 def advice(settings: Settings) -> str:
     """How to make the connections fit."""
     return (
-        f"raise max_connections on the server, or lower mysql_connections "
-        f"({settings.mysql_connections}) for all processes"
+        f"raise max_connections on the server, or lower mysql.connections "
+        f"({settings.mysql.connections}) for all processes"
     )
 
 

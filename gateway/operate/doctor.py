@@ -62,7 +62,8 @@ def _python() -> Finding:
 
 
 def _packages(settings: Settings) -> Finding:
-    urls = [getattr(settings, name) for name in ("topology", "pools_primary", "feeds_primary")]
+    stores = settings.stores
+    urls = [stores.topology, stores.pools_primary, stores.feeds_primary]
     schemes = {url.partition("://")[0] for url in urls}
     missing = []
     for scheme in schemes & DRIVERS.keys():
@@ -88,10 +89,10 @@ def _packages(settings: Settings) -> Finding:
 
 def _files(settings: Settings) -> Finding:
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = settings.max_connections + 512
+    wanted = settings.http.max_connections + 512
     told = f"{hard:,} file descriptors may be open, and {wanted:,} are wanted"
     if hard != resource.RLIM_INFINITY and hard < wanted:
-        advice = f"raise the limit (ulimit -n {wanted}), or lower max_connections"
+        advice = f"raise the limit (ulimit -n {wanted}), or lower http.max_connections"
         return Finding("file descriptors", FAULT if hard < FILES else WARNING, told, advice)
     return Finding("file descriptors", OK, told)
 
@@ -113,7 +114,7 @@ def _settings(settings: Settings) -> list[Finding]:
         require_shared(settings)
     except ConfigError as error:
         found.append(Finding("settings", FAULT, str(error), "see docs/settings.md"))
-    if not settings.production and settings.topology != EMBEDDED:
+    if not settings.production and settings.stores.topology != EMBEDDED:
         found.append(
             Finding(
                 "settings",
@@ -125,13 +126,13 @@ def _settings(settings: Settings) -> list[Finding]:
     if line := closed(settings):
         told, _, advice = line.partition(". ")
         found.append(Finding("settings", WARNING, told, advice))
-    if settings.topology != EMBEDDED and not settings.auth_secret:
+    if settings.stores.topology != EMBEDDED and not settings.auth.secret:
         found.append(
             Finding(
                 "settings",
                 WARNING,
-                "auth_secret is not set: each host makes its own, and refuses others' tokens",
-                "set the same auth_secret for all gateways",
+                "auth.secret is not set: each host makes its own, and refuses others' tokens",
+                "set the same auth.secret for all gateways",
             )
         )
     return found or [Finding("settings", OK, "they fit together")]

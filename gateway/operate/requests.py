@@ -28,7 +28,7 @@ async def answer(settings: Settings, request: Mapping[str, Any], on_progress: On
     """The answer of the gateway that runs on the embedded stores. If no gateway runs, the stores
     are opened here. Raises PinwayError."""
     data = settings.data_dir.resolve()
-    if settings.topology == EMBEDDED:
+    if settings.stores.topology == EMBEDDED:
         answered = await ask(data, request, on_progress)
         if answered is not None:
             return answered
@@ -98,7 +98,7 @@ async def token(settings: Settings, stores: Stores, username: str) -> dict[str, 
     found = await stores.shards.mod.find("username", [name])
     if name not in found:
         raise NotFound(f"there is no user {username!r}")
-    return {"token": Tokens(settings.secret, settings.token_hours).issue(found[name])}
+    return {"token": Tokens(settings.secret, settings.auth.token_hours).issue(found[name])}
 
 
 async def list_jobs(stores: Stores, limit: int, *, parked: bool) -> dict[str, Any]:

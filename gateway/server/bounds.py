@@ -1,4 +1,4 @@
-"""The limits of one HTTP connection: sizes, depths and times from the settings."""
+"""The limits of one HTTP connection: sizes, depths and times."""
 
 from dataclasses import dataclass
 
@@ -7,18 +7,18 @@ from gateway.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Sizes are in bytes, times in seconds. docs/settings.md describes each."""
+    """Sizes are in bytes, times in seconds. docs/explanation/limits.md describes each."""
 
-    header_bytes: int
-    headers: int
-    url_bytes: int
-    body_bytes: int
-    pipelined: int
-    unsent_bytes: int
-    header_seconds: float
-    body_seconds: float
-    idle_seconds: float
-    write_seconds: float
+    body_bytes: int = 1_000_000
+    idle_seconds: float = 5.0  # between two requests
+    header_bytes: int = 32_768  # of all headers of a request together
+    headers: int = 100
+    url_bytes: int = 16_384  # with the query string, in which a GET sends an operation
+    pipelined: int = 16  # requests before the answer to an earlier one
+    unsent_bytes: int = 65_536  # beyond these, answers are produced more slowly
+    header_seconds: float = 10.0
+    body_seconds: float = 30.0
+    write_seconds: float = 30.0  # in which a client must read `unsent_bytes`
 
     @property
     def shortest(self) -> float:
@@ -28,15 +28,5 @@ class Bounds:
 
 def bounds_of(settings: Settings) -> Bounds:
     """The limits that the settings give each connection."""
-    return Bounds(
-        header_bytes=settings.max_header_bytes,
-        headers=settings.max_headers,
-        url_bytes=settings.max_url_bytes,
-        body_bytes=settings.max_body_bytes,
-        pipelined=settings.max_pipelined,
-        unsent_bytes=settings.max_unsent_bytes,
-        header_seconds=settings.header_timeout,
-        body_seconds=settings.body_timeout,
-        idle_seconds=settings.idle_timeout,
-        write_seconds=settings.write_timeout,
-    )
+    http = settings.http
+    return Bounds(body_bytes=http.max_body_bytes, idle_seconds=http.idle_timeout)

@@ -31,7 +31,7 @@ def room_for(connections: int) -> tuple[int, int]:
     if room < connections:
         log.warning(
             "the limit of %d file descriptors leaves room for %d connections, not %d "
-            "(max_connections): raise it (ulimit -n, LimitNOFILE) above %d",
+            "(http.max_connections): raise it (ulimit -n, LimitNOFILE) above %d",
             *(limit, room, connections, wanted),
         )
     return min(room, connections), backlog

@@ -9,14 +9,14 @@ from gateway.settings import Settings
 
 def listen(settings: Settings) -> socket.socket:
     """Listen at the address in the settings. Raises ConfigError."""
-    return _listen(settings.host, settings.port, "")
+    return _listen(settings.http.host, settings.http.port, "")
 
 
 def listen_for_operators(settings: Settings) -> socket.socket | None:
     """Listen for operators, if the settings have a port for them. Raises ConfigError."""
-    if not settings.admin_port:
+    if not settings.http.admin_port:
         return None
-    return _listen(settings.admin_host, settings.admin_port, "admin-")
+    return _listen(settings.http.admin_host, settings.http.admin_port, "admin-")
 
 
 def _listen(host: str, port: int, options: str) -> socket.socket:

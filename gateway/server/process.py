@@ -33,10 +33,11 @@ from gateway.operate import control
 from gateway.operate.connections import warn_of_shortages
 from gateway.operate.progress import Bars, telling
 from gateway.operate.requests import perform
-from gateway.server.bounds import bounds_of
+from gateway.server.bounds import Bounds, bounds_of
 from gateway.server.connections import Connections
 from gateway.server.descriptors import room_for
 from gateway.server.fairness.arrivals import Accepting
+from gateway.server.fairness.held_bytes import CLIENTS_SHARE
 from gateway.server.fairness.reads import Reading
 from gateway.server.fairness.shares import Shares
 from gateway.server.protocol import Protocol
@@ -50,6 +51,10 @@ from gateway.site.installation import install
 from gateway.site.runtime import Runtime, running
 
 log = logging.getLogger("pinway")
+
+BODIES_BYTES = 64 * 1024**2
+"""Bytes of requests' bodies that a process holds at a time. More, if a client's share of them is
+less than the largest body."""
 
 
 async def serve(
@@ -74,7 +79,11 @@ async def serve(
     """
     _ = settings.secret  # an invalid key is reported before any work
     trusted = TrustedDocuments(manifests(settings))
-    if EMBEDDED in (settings.topology, settings.pools_primary, settings.feeds_primary):
+    if EMBEDDED in (
+        settings.stores.topology,
+        settings.stores.pools_primary,
+        settings.stores.feeds_primary,
+    ):
         with Bars() as bars:
             if demo and is_all_embedded(settings):
                 await install(settings, bars, prepare=unpack_demo)
@@ -86,23 +95,18 @@ async def serve(
         if demo and not await demo_is_loaded(runtime.stores):
             with Bars() as bars:
                 await fill_demo(runtime.stores, settings.data_dir, bars)
-        if settings.demo_viewer and greet:
+        if settings.auth.demo_viewer and greet:
             await _greet(settings, runtime)
         if greet and (line := closed(settings)):
             log.warning("%s", line)
         if greet and (line := advice(settings, trusted)):
             log.info("%s", line)
-        with short_passes() if settings.collector == "short" else nullcontext():
+        with short_passes():
             ready = partial(_ready, listener, on_ready)
-            connections = Connections(
-                settings.max_connections,
-                settings.max_connections_per_client,
-                Proxies(settings.trusted_proxies).trusts,
-                most_bytes=settings.max_bodies_bytes,
-            )
+            connections = _connections(settings)
             health = ProcessHealth()
             counting = ConnectionCollector(connections), health
-            shares = Shares(settings.client_share)
+            shares = Shares(settings.limits.numbers.client_share)
             site = create_site(
                 *(settings, runtime, None, *counting),
                 siblings=siblings,
@@ -118,7 +122,7 @@ async def serve(
             warning = (
                 _beside(warn_of_shortages(settings, runtime.stores)) if greet else nullcontext()
             )
-            hang_ups = reloading(trusted) if settings.trusted_documents else nullcontext()
+            hang_ups = reloading(trusted) if settings.http.trusted_documents else nullcontext()
             async with warning, _answering(operators, beside), telling, commands, hang_ups:
                 with health.watching():
                     await server.serve(sockets=[listener])
@@ -175,14 +179,14 @@ async def work(settings: Settings, operators: socket.socket | None = None) -> No
         health = ProcessHealth()
         site = create_site(settings, runtime, None, health)
         async with _answering(operators, _OperatorsServer(site.admin)):
-            log.info("working on the jobs of the queues %s", ", ".join(settings.queues))
+            log.info("working on the jobs of the queues %s", ", ".join(settings.jobs.queues))
             with health.watching():
                 await asyncio.Event().wait()
 
 
 def _commands(settings: Settings, runtime: Runtime) -> AbstractAsyncContextManager[None]:
     """Answer operators' commands on the embedded stores, which this process has open."""
-    if settings.topology != EMBEDDED:
+    if settings.stores.topology != EMBEDDED:
         return nullcontext()
     return control.answering(
         settings.data_dir, lambda request, told: perform(settings, runtime, request, told)
@@ -193,6 +197,16 @@ def _ready(listener: socket.socket, on_ready: Callable[[], None]) -> None:
     host, port = listener.getsockname()[:2]
     log.info("listening on http://%s:%d", f"[{host}]" if ":" in host else host, port)
     on_ready()
+
+
+def _connections(settings: Settings) -> Connections:
+    http = settings.http
+    return Connections(
+        http.max_connections,
+        http.max_connections_per_client,
+        Proxies(http.trusted_proxies).trusts,
+        most_bytes=max(BODIES_BYTES, CLIENTS_SHARE * http.max_body_bytes),
+    )
 
 
 class Server(uvicorn.Server):
@@ -206,20 +220,14 @@ class Server(uvicorn.Server):
         *,
         connections: Connections | None = None,
         shares: Shares | None = None,
+        bounds: Bounds | None = None,
     ) -> None:
-        settings = settings or Settings()
-        self.connections = connections or Connections(
-            settings.max_connections,
-            settings.max_connections_per_client,
-            Proxies(settings.trusted_proxies).trusts,
-            most_bytes=settings.max_bodies_bytes,
-        )
+        settings, bounds = settings or Settings(), bounds or bounds_of(settings or Settings())
+        self.connections = connections or _connections(settings)
         self.connections.most, backlog = room_for(self.connections.most)
         self._shares = shares or Shares(0)
         reading = Reading(self._shares, self.connections.client)
-        protocol = partial(
-            Protocol, bounds=bounds_of(settings), connections=self.connections, reading=reading
-        )
+        protocol = partial(Protocol, bounds=bounds, connections=self.connections, reading=reading)
         config = uvicorn.Config(
             app,
             interface="asgi3",
@@ -284,12 +292,12 @@ class _OperatorsServer(Server):
 
 async def _greet(settings: Settings, runtime: Runtime) -> None:
     """Log the address to open, and the user who is signed in there."""
-    found = await runtime.stores.shards.mod.find("username", [settings.demo_viewer])
-    tokens = Tokens(settings.secret, settings.token_hours)  # an invalid key is reported first
+    found = await runtime.stores.shards.mod.find("username", [settings.auth.demo_viewer])
+    tokens = Tokens(settings.secret, settings.auth.token_hours)  # an invalid key is reported first
     lines = ["", f"  Pinway     {settings.url}/", f"  GraphiQL   {settings.url}/graphql"]
-    if viewer_id := found.get(settings.demo_viewer):
+    if viewer_id := found.get(settings.auth.demo_viewer):
         token = tokens.issue(viewer_id)
-        lines += [f"  Signed in  {settings.demo_viewer}", f"  Token      {token}"]
+        lines += [f"  Signed in  {settings.auth.demo_viewer}", f"  Token      {token}"]
     if why := public_address(settings):
         lines.append(f"  Without demo sign-in, which is for this machine alone: {why}.")
     lines += ["  Stop with Ctrl-C.", ""]

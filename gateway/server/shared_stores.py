@@ -22,18 +22,18 @@ _OF_ONE_PROCESS = ("memory", "rocksdb")
 
 def require_shared(settings: Settings) -> None:
     """Raises ConfigError when a store belongs to one process, and there are several workers."""
-    own = [name for name in _STORES if _is_of_one_process(getattr(settings, name))]
-    if own and settings.workers > 1:
+    own = [name for name in _STORES if _is_of_one_process(getattr(settings.stores, name))]
+    if own and settings.http.workers > 1:
         raise ConfigError(
-            f"{settings.workers} workers can't share {', '.join(own)}: embedded and in-process "
-            "stores belong to one process; use --workers 1, or set these to servers "
+            f"{settings.http.workers} workers can't share {', '.join(own)}: embedded and "
+            "in-process stores belong to one process; use --workers 1, or set these to servers "
             "(docs/settings.md; `pinway stack up` starts them all)"
         )
 
 
 def require_servers(settings: Settings) -> None:
     """Raises ConfigError when a store belongs to one process: a worker would have its own copy."""
-    own = [name for name in _STORES if _is_of_one_process(getattr(settings, name))]
+    own = [name for name in _STORES if _is_of_one_process(getattr(settings.stores, name))]
     if own:
         raise ConfigError(
             f"a worker can't share {', '.join(own)} with gateways: embedded stores belong to one "

@@ -46,12 +46,12 @@ async def supervise(
     *,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> None:
-    """Keep `settings.workers` workers running until cancelled. All of them answer operators, too,
+    """Keep `http.workers` workers running until cancelled. All of them answer operators, too,
     if there is a listener for operators. Raises WorkerFailed when the first worker can't be
     started."""
     with SocketFolder() as folder:
         start = _Start(settings, listener, operators, folder)
-        async with _passing_hang_ups(start) if settings.trusted_documents else nullcontext():
+        async with _passing_hang_ups(start) if settings.http.trusted_documents else nullcontext():
             await _supervise(start, sleep)
 
 
@@ -127,7 +127,7 @@ async def _supervise(start: _Start, sleep: Callable[[float], Awaitable[None]]) -
         if ready.is_set():
             tasks += [
                 asyncio.create_task(_keep(number, start, lambda: None, sleep))
-                for number in range(2, start.settings.workers + 1)
+                for number in range(2, start.settings.http.workers + 1)
             ]
         await asyncio.gather(*tasks)
     finally:

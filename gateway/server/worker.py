@@ -44,7 +44,7 @@ def _serve(number: int, folder: Path, descriptor: int, operators: int | None = N
                 settings,
                 listener,
                 operators=own,
-                siblings=Siblings(folder, number, settings.workers),
+                siblings=Siblings(folder, number, settings.http.workers),
                 name=name,
                 greet=number == 1,
                 on_ready=_ready,

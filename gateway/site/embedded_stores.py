@@ -27,13 +27,13 @@ async def embedded(settings: Settings) -> AsyncIterator[StoresConfig]:
     data = settings.data_dir.resolve()
     valkey: ValkeyServer | None = None
     urls = {
-        "topology": settings.topology,
-        "mapping_cache": settings.mapping_cache,
-        "queue": settings.queue,
-        "pools_primary": settings.pools_primary,
-        "pools_standby": settings.pools_standby,
-        "feeds_primary": settings.feeds_primary,
-        "feeds_standby": settings.feeds_standby,
+        "topology": settings.stores.topology,
+        "mapping_cache": settings.stores.mapping_cache,
+        "queue": settings.stores.queue,
+        "pools_primary": settings.stores.pools_primary,
+        "pools_standby": settings.stores.pools_standby,
+        "feeds_primary": settings.stores.feeds_primary,
+        "feeds_standby": settings.stores.feeds_standby,
     }
     if EMBEDDED in urls.values():
         make_directory(data)
@@ -53,13 +53,13 @@ async def embedded(settings: Settings) -> AsyncIterator[StoresConfig]:
                     urls[name] = valkey.url(database)
         yield StoresConfig(
             **urls,
-            object_cache=settings.object_cache,
-            cache_refused_is_empty=settings.cache_refused_is_empty,
-            mysql_user=settings.mysql_user,
-            mysql_password=settings.mysql_password,
-            mysql_ca=settings.mysql_ca,
-            mysql_connections=settings.mysql_connections,
-            slave_reads=settings.slave_reads,
+            object_cache=settings.stores.object_cache,
+            cache_refused_is_empty=settings.stores.cache_refused_is_empty,
+            mysql_user=settings.mysql.user,
+            mysql_password=settings.mysql.password,
+            mysql_ca=settings.mysql.ca,
+            mysql_connections=settings.mysql.connections,
+            slave_reads=settings.stores.slave_reads,
         )
     finally:
         if valkey is not None:
@@ -68,13 +68,13 @@ async def embedded(settings: Settings) -> AsyncIterator[StoresConfig]:
 
 def is_all_embedded(settings: Settings) -> bool:
     """Whether all data is in embedded stores."""
-    return all(getattr(settings, name) == EMBEDDED for name in DATA)
+    return all(getattr(settings.stores, name) == EMBEDDED for name in DATA)
 
 
 def check_made(settings: Settings) -> None:
     """Check that the embedded stores were created, for commands that only read. Raises ConfigError
     if they were not, or belong to another user."""
-    if settings.topology != EMBEDDED:
+    if settings.stores.topology != EMBEDDED:
         return
     data = settings.data_dir.resolve()
     check_directory(data)
@@ -88,8 +88,8 @@ def check_made(settings: Settings) -> None:
 def topology_url(settings: Settings) -> str:
     """The URL of the topology. Creates none. Raises ConfigError if the embedded topology belongs to
     another user."""
-    if settings.topology != EMBEDDED:
-        return settings.topology
+    if settings.stores.topology != EMBEDDED:
+        return settings.stores.topology
     data = settings.data_dir.resolve()
     check_directory(data)
     path = data / _TOPOLOGY

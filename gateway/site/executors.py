@@ -9,42 +9,51 @@ from gateway.settings import Settings
 from schema import schema as our_schema
 from schema.federation import subgraph
 
+DOCUMENTS = 1_000
+DOCUMENTS_BYTES = 256 * 1024**2
+"""The approximate memory of the compiled documents: documents that were used once get an eighth of
+it, and are dropped first; then the least recently used documents."""
+
 
 def new_executor(settings: Settings) -> Executor:
     """Returns an executor for Pinway's schema, with the limits of the settings."""
-    if settings.federation:
-        return executor_of(subgraph(tells_sdl=settings.introspection), settings)
+    if settings.http.federation:
+        return executor_of(subgraph(tells_sdl=settings.http.introspection), settings)
     return executor_of(our_schema, settings)
 
 
-def executor_of(schema: strawberry.Schema, settings: Settings) -> Executor:
-    """Returns an executor for any strawberry schema, with the limits of the settings."""
-    documents = Documents(
+def executor_of(
+    schema: strawberry.Schema, settings: Settings, *, documents: int = DOCUMENTS
+) -> Executor:
+    """Returns an executor for any strawberry schema, with the limits of the settings. It keeps up
+    to `documents` documents compiled."""
+    kept = Documents(
         schema._schema,
-        size=settings.document_cache,
-        max_bytes=settings.document_cache_bytes,
+        size=documents,
+        max_bytes=DOCUMENTS_BYTES,
         limits=limits_of(settings),
-        suggestions=settings.suggestions,
-        public=settings.public_max_age > 0,
+        suggestions=settings.http.introspection,
+        public=settings.http.public_max_age > 0,
     )
     return Executor(
-        documents,
-        timeout=settings.request_timeout,
-        max_cost=settings.max_cost,
-        max_bytes=settings.max_response_bytes,
+        kept,
+        timeout=settings.http.request_timeout,
+        max_cost=settings.limits.max_cost,
+        max_bytes=settings.limits.max_response_bytes,
     )
 
 
 def limits_of(settings: Settings) -> Limits:
     """Returns the limits on documents from the settings."""
+    limits = settings.limits
     return Limits(
-        length=settings.max_query_length,
-        tokens=settings.max_query_tokens,
-        operations=settings.max_query_operations,
-        depth=settings.max_query_depth,
-        selections=settings.max_query_selections,
-        root_fields=settings.max_query_root_fields,
-        aliases=settings.max_query_aliases,
-        directives=settings.max_query_directives,
-        introspection=settings.introspection,
+        length=limits.numbers.query_length,
+        tokens=limits.numbers.query_tokens,
+        operations=limits.numbers.query_operations,
+        depth=limits.query_depth,
+        selections=limits.numbers.query_selections,
+        root_fields=limits.numbers.query_root_fields,
+        aliases=limits.numbers.query_aliases,
+        directives=limits.numbers.query_directives,
+        introspection=settings.http.introspection,
     )

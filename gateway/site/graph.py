@@ -16,8 +16,8 @@ from gateway.settings import EMBEDDED, Settings
 def graph_file(settings: Settings) -> Path:
     """The snapshot of these shards' graph, under `data_dir`."""
     name = "graph"
-    if settings.topology != EMBEDDED:
-        name += f"-{hashlib.sha256(mask(settings.topology).encode()).hexdigest()[:16]}"
+    if settings.stores.topology != EMBEDDED:
+        name += f"-{hashlib.sha256(mask(settings.stores.topology).encode()).hexdigest()[:16]}"
     return settings.data_dir.resolve() / "related" / name
 
 

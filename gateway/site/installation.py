@@ -46,7 +46,7 @@ async def install(
     """
     async with embedded(settings) as config:
         await asyncio.to_thread(prepare, settings.data_dir.resolve())
-        await seed(config, settings.topology_seed)
+        await seed(config, settings.stores.topology_seed)
         switches = open_switches(config.topology)
         await inventory.accept_loss(switches, accept_loss)
         await inventory.missing_before_opening(config, switches)
@@ -124,7 +124,7 @@ async def seed(config: StoresConfig, file: str) -> None:
         try:
             topology = parse(Path(file).read_bytes())  # noqa: ASYNC240 (a small file, once)
         except OSError as error:
-            raise ConfigError(f"setting topology_seed: {file}: {error.strerror}") from None
+            raise ConfigError(f"setting stores.topology_seed: {file}: {error.strerror}") from None
         try:
             await source.save(topology, expected_epoch=None)
         except StoreConflict:

@@ -34,14 +34,12 @@ Sleep = Callable[[float], Awaitable[None]]
 
 async def work_for_host(stores: Stores, settings: Settings) -> None:
     """Relay the outbox and remove expired rows, while no other process of this host does both."""
-    seconds = settings.relay_seconds
+    seconds = settings.jobs.relay_seconds
 
     async def work(sleep: Sleep) -> None:
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(relay(stores, every=seconds, older_than=seconds, sleep=sleep))
-            tasks.create_task(
-                expire(stores, answers_days=settings.answers_days, visits_days=settings.visits_days)
-            )
+            tasks.create_task(expire(stores))
 
     path = lock_file(settings)
     if path is None:
@@ -53,9 +51,9 @@ async def work_for_host(stores: Stores, settings: Settings) -> None:
 def lock_file(settings: Settings) -> Path | None:
     """The lock file for relaying these shards to this queue. None for embedded stores, which only
     one process has open."""
-    if settings.topology == EMBEDDED:
+    if settings.stores.topology == EMBEDDED:
         return None
-    stores = f"{mask(settings.topology)}\n{mask(settings.queue)}".encode()
+    stores = f"{mask(settings.stores.topology)}\n{mask(settings.stores.queue)}".encode()
     return settings.data_dir.resolve() / f"relay-{hashlib.sha256(stores).hexdigest()[:16]}.lock"
 
 

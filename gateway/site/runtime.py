@@ -17,10 +17,11 @@ from feed_engine.outbox.completion import settle
 from feed_engine.outbox.jobs import run_job
 from feed_engine.related.upkeep import keep_built
 from feed_engine.related.walks import Walks
-from feed_engine.speculation import ADAPTIVE, FIXED, Race
+from feed_engine.speculation import ADAPTIVE, EAGER, FIXED, Policy, Race
 from gateway.observe.stores import Jobs
 from gateway.observe.tracing import Tracer, tracing
 from gateway.operate.imports.report import Progress
+from gateway.settings import Feeds as FeedTable
 from gateway.settings import Settings
 from gateway.site import installation, inventory
 from gateway.site.embedded_stores import embedded, is_all_embedded
@@ -29,6 +30,9 @@ from gateway.site.graph import graph_file
 from gateway.site.relays import work_for_host
 
 log = logging.getLogger("pinway")
+
+_POLICIES = {"adaptive": ADAPTIVE, "eager": EAGER, "fixed": FIXED}
+"""The profiles of [feeds]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,29 +74,27 @@ async def running(
         _opened(settings, config, create) as (opened, switches),
     ):
         calls = Calls()
-        stores = observed(opened, calls)._replace(writes_per_day=settings.writes_per_day)
+        stores = observed(opened, calls)._replace(writes_per_day=settings.limits.writes_per_day)
         feeds = Feeds(
             stores,
             _race(settings, stores.pools),
             _race(settings, stores.feeds),
-            FeedSettings(
-                generator_seconds=settings.home_generator_seconds, shown_days=settings.shown_days
-            ),
+            FeedSettings(generator_seconds=settings.feeds.chunk_seconds),
         )
-        walks = Walks(stores, graph_file(settings)) if settings.related_hours else None
+        walks = Walks(stores, graph_file(settings)) if settings.jobs.related_hours else None
         runtime = Runtime(stores, feeds, calls, opened=opened, tracer=tracer, walks=walks)
         tasks = [
             asyncio.create_task(stores.topology.follow()),
             asyncio.create_task(follow_routes(switches, runtime.races)),
         ]
         try:
-            if settings.run_jobs if jobs is None else jobs:
+            if settings.jobs.run if jobs is None else jobs:
                 tasks += [
                     asyncio.create_task(_work(runtime, settings)),
                     asyncio.create_task(work_for_host(stores, settings)),
                 ]
                 if walks is not None:
-                    hours = settings.related_hours
+                    hours = settings.jobs.related_hours
                     tasks.append(asyncio.create_task(keep_built(stores, walks, hours=hours)))
             yield runtime
         finally:
@@ -114,7 +116,7 @@ async def _opened(
 ) -> AsyncIterator[tuple[Stores, Switches]]:
     """The stores, compared with the list of made stores."""
     if create is not None:
-        await installation.seed(config, settings.topology_seed)
+        await installation.seed(config, settings.stores.topology_seed)
     switches = open_switches(config.topology)
     try:
         await inventory.missing_before_opening(config, switches)
@@ -132,22 +134,20 @@ async def _opened(
 
 
 def _race(settings: Settings, sides: Sides) -> Race:
-    policy = FIXED
-    if settings.feed_policy == "adaptive":
-        policy = replace(
-            ADAPTIVE,
-            ceiling=settings.feed_cutoff_most,
-            extra=settings.feed_extra_load,
-            warm=settings.feed_warm,
-            finish_most=settings.feed_finish,
-        )
-    return Race(sides, cutoff=settings.feed_cutoff, deadline=settings.feed_deadline, policy=policy)
+    feeds = settings.feeds
+    return Race(sides, cutoff=feeds.cutoff, deadline=feeds.deadline, policy=policy_of(feeds))
+
+
+def policy_of(feeds: FeedTable) -> Policy:
+    """The policy of the feeds' races: the profile's, with the cutoff that is set."""
+    policy = _POLICIES[feeds.profile]
+    return policy if policy is FIXED else replace(policy, ceiling=feeds.cutoff)
 
 
 def jobs_at_a_time(settings: Settings) -> int:
     """How many jobs run at a time. Embedded stores work in this process, so several jobs end no
     sooner than one after the other, but each makes the steps of requests wait."""
-    return 1 if is_all_embedded(settings) else settings.job_concurrency
+    return 1 if is_all_embedded(settings) else settings.jobs.concurrency
 
 
 async def _work(runtime: Runtime, settings: Settings) -> None:
@@ -157,7 +157,7 @@ async def _work(runtime: Runtime, settings: Settings) -> None:
             await runtime.stores.queue.work(
                 partial(_run_job, runtime, settings),
                 concurrency=jobs_at_a_time(settings),
-                priorities=settings.queues,
+                priorities=settings.jobs.queues,
             )
         except Exception:
             log.exception("the queue's worker stopped; it starts again in a second")
@@ -170,12 +170,7 @@ async def _run_job(runtime: Runtime, settings: Settings, job: Job) -> None:
     recording = Recording("job", "job") if tracer is not None else None
     try:
         with recorded(recording):
-            await run_job(
-                *(runtime.stores, job),
-                spacing=settings.spacing,
-                settings=runtime.feeds.settings,
-                walks=runtime.walks,
-            )
+            await run_job(runtime.stores, job, settings=runtime.feeds.settings, walks=runtime.walks)
     except BaseException as error:
         outcome = outcome_of(error)
         raise

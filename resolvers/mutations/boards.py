@@ -63,7 +63,6 @@ async def reorder_pin(context: Context, input: inputs.ReorderPin) -> payloads.Re
         moved = await reorder.reorder_pin(
             *(context.stores, viewer_id, board_id, pin_id, before, after),
             key=input.idempotency_key,
-            spacing=context.spacing,
         )
     except Crossed as error:
         placed = await _placed(context, board_id, pin_id, error)
@@ -87,7 +86,6 @@ async def reorder_pins(context: Context, input: inputs.ReorderPins) -> payloads.
         _anchor(input.before_pin_id, "beforePinId"),
         _anchor(input.after_pin_id, "afterPinId"),
         key=input.idempotency_key,
-        spacing=context.spacing,
     )
     context.loaders.reset()
     board = await visibility.board(context, board_id)
@@ -104,7 +102,6 @@ async def move_pin(context: Context, input: inputs.MovePin) -> payloads.MovePinP
     moved = await move.move_pin(
         *(context.stores, viewer_id, pin_id, board_id, before, after),
         key=input.idempotency_key,
-        spacing=context.spacing,
     )
     placed = await _placed(context, board_id, pin_id, moved.placed)
     pin, left = placed.pin, moved.from_id != board_id

@@ -121,7 +121,7 @@ def make_sqlite(directory: Path) -> Deployment:
 
 @pytest.fixture(scope="session")
 def mysql(databases: Stack) -> Iterator[Deployment]:
-    user, password = databases.settings["mysql_user"], databases.settings["mysql_password"]
+    user, password = databases.settings["mysql.user"], databases.settings["mysql.password"]
     seed = json.loads(databases.topology_file.read_text())
     first, second = (r["master"] for r in seed["mod"]["ranges"])
     topology = make_topology(mysql_servers(databases), first, second)

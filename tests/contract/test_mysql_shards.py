@@ -35,7 +35,7 @@ async def store(mysql: Deployment) -> AsyncIterator[MySqlShards]:
 async def admin(mysql: Deployment, databases: Stack) -> AsyncIterator[Link]:
     """A separate connection to the first server."""
     url = mysql.topology.servers[mysql.topology.shards[0].master]
-    login = Login.of(url, databases.settings["mysql_user"], databases.settings["mysql_password"])
+    login = Login.of(url, databases.settings["mysql.user"], databases.settings["mysql.password"])
     link = await connect(login, autocommit=True, deadline=60)
     yield link
     link.close()

@@ -124,7 +124,7 @@ async def test_a_server_without_tls_is_refused_before_the_login(
 ) -> None:
     url = f"mysql://127.0.0.1:{plain.port}"
     admin = Admin("S", url, USER, PASSWORD, str(files.ca))
-    with pytest.raises(StoreError, match="the server offers no TLS, and mysql_ca needs it"):
+    with pytest.raises(StoreError, match=r"the server offers no TLS, and mysql\.ca needs it"):
         await admin.run("SELECT 1")
     await admin.close()
     admin = Admin("S", url, USER, PASSWORD)
@@ -140,5 +140,5 @@ def test_a_file_without_certificates_is_one_line(tmp_path: Path) -> None:
         config = StoresConfig(
             topology="file:///t", **dict.fromkeys((*urls, *sides), ""), mysql_ca=str(ca)
         )
-        with pytest.raises(ConfigError, match=rf"setting mysql_ca: {ca} has no certificates"):
+        with pytest.raises(ConfigError, match=rf"setting mysql\.ca: {ca} has no certificates"):
             _open_shards(topology("mysql://127.0.0.1:1"), config)

@@ -60,7 +60,7 @@ async def test_no_request_fails_and_an_alert_tells(
             fired = prometheus.fired()
     assert len(outcome.seen) == RATE * PLAN.total
     assert outcome.failed == [], outcome.faults()
-    assert max(one.latency for one in outcome.seen) < site.settings.request_timeout
+    assert max(one.latency for one in outcome.seen) < site.settings.http.request_timeout
     before = [side for one in outcome.answered(0.0, outcome.plan.begin) for side in one.sides]
     assert before.count("PRIMARY") > len(before) / 2
     during = outcome.answered(outcome.plan.begin + 2.0, outcome.fault_ends)

@@ -115,7 +115,7 @@ async def severed(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Sev
     )
     (directory / "topology.json").write_bytes(dump(topology))
     async with embedded_gateway(
-        directory / "data", topology=f"file://{directory}/topology.json"
+        directory / "data", {"stores.topology": f"file://{directory}/topology.json"}
     ) as gateway:
         names = [f"user{number}" for number in range(12)]
         await gateway.sign_up(*names)

@@ -336,7 +336,7 @@ async def test_a_board_renamed_while_memcached_is_stopped_keeps_its_new_name(
     port = free_port()
     with memcached(port) as pid:
         async with embedded_gateway(
-            tmp_path, object_cache=f"memcached://127.0.0.1:{port}"
+            tmp_path, {"stores.object_cache": f"memcached://127.0.0.1:{port}"}
         ) as gateway:
             cache: Any = gateway.stores.object_cache
             await until_it_answers(cache, port)

@@ -5,7 +5,7 @@ import math
 import os
 import re
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -18,7 +18,7 @@ from gateway.observe import admin
 from gateway.observe.exposition import of_workers
 from gateway.server.process import serve
 from gateway.server.siblings import Siblings
-from gateway.settings import Settings, read_settings
+from gateway.settings import Http, Jobs, Settings, read_settings
 from gateway.site.installation import install
 from gateway.site.runtime import running
 
@@ -28,8 +28,10 @@ STRANGER = "203.0.113.5"
 
 
 @asynccontextmanager
-async def site(directory: Path, **values: object) -> AsyncIterator[Site]:
-    settings = read_settings(data_dir=directory, **{"demo_viewer": "ann", **values})
+async def site(directory: Path, values: Mapping[str, object] | None = None) -> AsyncIterator[Site]:
+    settings = read_settings(
+        options={"data_dir": directory, "auth.demo_viewer": "ann", **(values or {})}
+    )
     await install(settings, lambda progress: None)
     async with running(settings, jobs=False) as runtime:
         yield create_site(settings, runtime)
@@ -67,7 +69,7 @@ async def test_this_machine_is_told_everything_and_a_stranger_a_status(tmp_path:
 
 
 async def test_a_listener_for_operators_is_the_only_place_then(tmp_path: Path) -> None:
-    async with site(tmp_path, admin_port=9) as found:
+    async with site(tmp_path, {"http.admin_port": 9}) as found:
         async with client(found.public) as local:
             assert (await local.get("/healthz")).json() == {"status": "ok"}
             assert (await local.get("/readyz")).json() == {"status": "ok"}
@@ -126,7 +128,7 @@ async def test_the_demo_viewers_token_is_told_to_this_machine_alone(tmp_path: Pa
 
 
 async def test_a_process_answers_operators_while_it_serves(tmp_path: Path) -> None:
-    settings = Settings(data_dir=tmp_path, run_jobs=False, admin_port=9)
+    settings = Settings(data_dir=tmp_path, jobs=Jobs(run=False), http=Http(admin_port=9))
     ready = asyncio.Event()
     with socket.create_server(("127.0.0.1", 0)) as public:
         operators = socket.create_server(("127.0.0.1", 0))

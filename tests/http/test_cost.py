@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from gateway.app import create_site
-from gateway.settings import Settings
+from gateway.settings import Auth, Limits, Settings
 from tests.gateways import Gateway, embedded_gateway
 
 pytestmark = pytest.mark.anyio
@@ -21,9 +21,11 @@ async def gateway(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Gat
 
 
 async def post(
-    gateway: Gateway, body: dict[str, Any], headers: dict[str, str] | None = None, **settings: Any
+    gateway: Gateway, body: dict[str, Any], headers: dict[str, str] | None = None, **limits: Any
 ) -> httpx.Response:
-    app = create_site(Settings(auth_secret="s" * 32, **settings), gateway.runtime).public
+    app = create_site(
+        Settings(auth=Auth(secret="s" * 32), limits=Limits(**limits)), gateway.runtime
+    ).public
     transport = httpx.ASGITransport(app)
     async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
         return await client.post("/graphql", json=body, headers=headers)

@@ -77,11 +77,13 @@ async def endpoint(
 ) -> AsyncIterator[Endpoint]:
     directory: Path = tmp_path_factory.mktemp("data")
     settings = read_settings(
-        data_dir=directory,
-        demo_viewer="ann",
-        max_body_bytes=10_000,
-        max_query_depth=6,
-        allowed_origins=("https://app.example",),
+        options={
+            "data_dir": directory,
+            "auth.demo_viewer": "ann",
+            "http.max_body_bytes": 10_000,
+            "limits.query_depth": 6,
+            "http.allowed_origins": ("https://app.example",),
+        },
     )
     await install(settings, lambda progress: None)
     async with running(settings, jobs=False) as runtime:

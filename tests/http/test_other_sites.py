@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from gateway.app import create_site
-from gateway.settings import read_settings
+from gateway.settings import Http, read_settings
 from gateway.site.installation import install
 from gateway.site.runtime import running
 
@@ -20,7 +20,13 @@ QUERY = {"query": "{ __typename }"}
 
 @pytest.fixture
 async def http(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
-    settings = read_settings(data_dir=tmp_path, allowed_origins=(ALLOWED,))
+    settings = read_settings(
+        options={
+            "data_dir": tmp_path,
+            "http.allowed_origins": (ALLOWED,),
+            "http.allowed_headers": (*Http().allowed_headers, "x-own"),
+        }
+    )
     await install(settings, lambda progress: None)
     async with running(settings, jobs=False) as runtime:
         transport = httpx.ASGITransport(
@@ -83,6 +89,13 @@ async def test_what_graphql_clients_send_passes_the_preflight(http: httpx.AsyncC
     assert refused.status_code == 400
     odd = await http.options("/graphql", headers={**ask, "access-control-request-headers": "x-odd"})
     assert odd.status_code == 400
+
+
+async def test_a_header_that_the_settings_name_passes_the_preflight(
+    http: httpx.AsyncClient,
+) -> None:
+    asked = {"access-control-request-method": "POST", "access-control-request-headers": "x-own"}
+    assert (await http.options("/graphql", headers={**asked, "origin": ALLOWED})).status_code == 200
 
 
 async def test_only_the_api_answers_other_origins(http: httpx.AsyncClient) -> None:

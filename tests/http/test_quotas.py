@@ -20,7 +20,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 async def gateway(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Gateway]:
     directory = tmp_path_factory.mktemp("data")
-    async with embedded_gateway(directory, writes_per_day=10) as gateway:
+    async with embedded_gateway(directory, {"limits.writes_per_day": 10}) as gateway:
         await gateway.sign_up("ann")
         yield gateway
 

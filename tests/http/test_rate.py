@@ -13,7 +13,7 @@ from gateway.app import create_site
 from gateway.http.auth import Tokens
 from gateway.http.peers import Proxies
 from gateway.server.fairness.clients import Clients
-from gateway.settings import Settings
+from gateway.settings import Auth, Http, Limits, Settings
 from gateway.site.executors import new_executor
 from resolvers.context import Context
 from tests.gateways import Gateway, embedded_gateway
@@ -31,8 +31,11 @@ async def gateway(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Gat
         yield gateway
 
 
-def app_of(gateway: Gateway, **settings: Any) -> ASGIApp:
-    return create_site(Settings(auth_secret=SECRET, **settings), gateway.runtime).public
+def app_of(gateway: Gateway, proxy: str = "127.0.0.1", **limits: Any) -> ASGIApp:
+    settings = Settings(
+        auth=Auth(secret=SECRET), http=Http(trusted_proxies=(proxy,)), limits=Limits(**limits)
+    )
+    return create_site(settings, gateway.runtime).public
 
 
 async def post(
@@ -74,7 +77,7 @@ async def test_addresses_and_viewers_are_clients_of_their_own(gateway: Gateway) 
 
 
 async def test_behind_a_trusted_proxy_the_client_is_whom_it_names(gateway: Gateway) -> None:
-    app = app_of(gateway, **ONCE, trusted_proxies=["10.3.0.1"])
+    app = app_of(gateway, **ONCE, proxy="10.3.0.1")
     for _ in range(4):
         answer = await post(app, QUERY, "10.3.0.1", x_forwarded_for="10.3.0.7")
     assert answer.status_code == 429
@@ -150,7 +153,7 @@ async def test_reading_a_new_document_is_charged_by_its_characters(gateway: Gate
 
 
 async def test_an_address_makes_a_few_accounts_an_hour(gateway: Gateway) -> None:
-    app = app_of(gateway, sign_ups_per_hour=2, trusted_proxies=["10.9.2.9"])
+    app = app_of(gateway, sign_ups_per_hour=2, proxy="10.9.2.9")
     names = (f"hourly{number}" for number in range(100))
 
     async def sign_up(address: str, **headers: str) -> list[str]:
@@ -193,7 +196,7 @@ async def test_a_network_makes_a_few_times_as_many_accounts(gateway: Gateway) ->
 
 
 async def test_a_port_beside_the_address_makes_no_client_of_the_proxy(gateway: Gateway) -> None:
-    app = app_of(gateway, sign_ups_per_hour=1, trusted_proxies=["10.9.3.9"])
+    app = app_of(gateway, sign_ups_per_hour=1, proxy="10.9.3.9")
     names = (f"behind{number}" for number in range(100))
 
     async def makes_one(forwarded: str) -> bool:
@@ -260,7 +263,7 @@ async def test_operations_at_a_time_wait_for_one_another(gateway: Gateway) -> No
 
 
 async def test_an_operation_that_waits_too_long_for_others_times_out(gateway: Gateway) -> None:
-    executor = new_executor(Settings(request_timeout=0.001))
+    executor = new_executor(Settings(http=Http(request_timeout=0.001)))
     clients = Clients(Proxies([]), None, 0, 1)
     one, another = (clients.of(None, {}, "10.9.0.2") for _ in range(2))
     assert one is not None

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from gateway.app import Site
 from gateway.http.this_machine import ThisMachine, closed
 from gateway.operate import doctor
 from gateway.server.process import serve
-from gateway.settings import Settings, read_settings
+from gateway.settings import Http, Settings, read_settings
 from gateway.site.installation import install
 from tests.http.test_admin import SIGN_UP, STRANGER, client, site
 
@@ -54,7 +54,7 @@ def test_a_request_of_this_machine_is_recognized(host: str, peer: str) -> None:
 
 def test_the_address_on_which_the_gateway_listens_is_this_machine() -> None:
     for host, named in (("127.0.0.2", "127.0.0.2:80"), ("::1", "[::1]:80")):
-        assert sent(ThisMachine(Settings(host=host)), {"host": named}, host)
+        assert sent(ThisMachine(Settings(http=Http(host=host))), {"host": named}, host)
 
 
 @pytest.mark.parametrize(
@@ -83,13 +83,13 @@ def test_a_proxy_that_names_its_clients_is_recognized_and_closes_nothing(header:
     [
         (HERE, "1.0"),
         ({}, "1.1"),
-        ({"host": "pins.example"}, "1.1"),
-        ({"host": "pins.example:8000"}, "1.1"),
-        ({"host": "localhost.pins.example"}, "1.1"),
-        ({"host": "localhost:8000:80"}, "1.1"),
-        ({"host": "192.168.1.5"}, "1.1"),
-        ({"host": ""}, "1.1"),
-        ({"host": "x" * 500 + "\x1b"}, "1.1"),
+        ({"http.host": "pins.example"}, "1.1"),
+        ({"http.host": "pins.example:8000"}, "1.1"),
+        ({"http.host": "localhost.pins.example"}, "1.1"),
+        ({"http.host": "localhost:8000:80"}, "1.1"),
+        ({"http.host": "192.168.1.5"}, "1.1"),
+        ({"http.host": ""}, "1.1"),
+        ({"http.host": "x" * 500 + "\x1b"}, "1.1"),
     ],
 )
 def test_behind_a_proxy_that_hides_its_clients_nobody_is_on_this_machine(
@@ -102,7 +102,7 @@ def test_behind_a_proxy_that_hides_its_clients_nobody_is_on_this_machine(
             assert not sent(here, headers, version=version)
             assert not sent(here, HERE), "a stranger may name this machine"
     (told,) = caplog.messages
-    for word in ("X-Forwarded-For", "public_url", "admin_port", "docs/how-to/proxy.md"):
+    for word in ("X-Forwarded-For", "http.public_url", "http.admin_port", "docs/how-to/proxy.md"):
         assert word in told
     assert "\x1b" not in told
     assert len(told) < 600
@@ -162,26 +162,26 @@ def test_another_machine_is_never_this_one_and_closes_nothing() -> None:
 @pytest.mark.parametrize(
     ("values", "is_public"),
     [
-        ({"public_url": "https://pins.example"}, True),
-        ({"public_url": "https://localhost.pins.example"}, True),
-        ({"public_url": "http://localhost:8000"}, False),
-        ({"public_url": "http://127.0.0.1:8000"}, False),
-        ({"public_url": "http://[::1]:8000"}, False),
-        ({"host": "0.0.0.0"}, True),
-        ({"host": "::"}, True),
-        ({"host": "203.0.113.5"}, True),
-        ({"host": "pins.example"}, True),
-        ({"host": "localhost"}, False),
-        ({"host": "127.0.0.2"}, False),
+        ({"http.public_url": "https://pins.example"}, True),
+        ({"http.public_url": "https://localhost.pins.example"}, True),
+        ({"http.public_url": "http://localhost:8000"}, False),
+        ({"http.public_url": "http://127.0.0.1:8000"}, False),
+        ({"http.public_url": "http://[::1]:8000"}, False),
+        ({"http.host": "0.0.0.0"}, True),
+        ({"http.host": "::"}, True),
+        ({"http.host": "203.0.113.5"}, True),
+        ({"http.host": "pins.example"}, True),
+        ({"http.host": "localhost"}, False),
+        ({"http.host": "127.0.0.2"}, False),
     ],
 )
 def test_where_a_public_address_is_set_nobody_is_on_this_machine(
     values: dict[str, str], is_public: bool
 ) -> None:
-    settings = read_settings(**values)
+    settings = read_settings(options=values)
     assert sent(ThisMachine(settings), HERE) is not is_public
     assert (closed(settings) is not None) is is_public
-    assert closed(read_settings(**values, admin_port=9)) is None
+    assert closed(read_settings(options={**values, "http.admin_port": 9})) is None
 
 
 async def told(one: httpx.AsyncClient) -> dict[str, object]:
@@ -213,8 +213,10 @@ ALL = {
 
 
 @asynccontextmanager
-async def with_ann(directory: Path, **values: object) -> AsyncIterator[Site]:
-    async with site(directory, **values) as found:
+async def with_ann(
+    directory: Path, values: Mapping[str, object] | None = None
+) -> AsyncIterator[Site]:
+    async with site(directory, values) as found:
         async with client(found.public) as one:
             await one.post("/graphql", json={"query": SIGN_UP})
         yield found
@@ -230,7 +232,7 @@ async def test_a_stranger_behind_a_proxy_is_told_nothing(tmp_path: Path) -> None
 
 
 async def test_a_page_that_strangers_load_shows_the_proxy(tmp_path: Path) -> None:
-    async with with_ann(tmp_path, web=True) as found:
+    async with with_ann(tmp_path, {"http.web": True}) as found:
         async with client(found.public, host="pins.example") as stranger:
             await stranger.get("/web/boot.json")
         async with client(found.public) as local:
@@ -271,7 +273,10 @@ async def test_an_operation_of_a_stranger_shows_the_proxy(tmp_path: Path, method
 async def test_an_operation_that_the_server_answers_itself_shows_the_proxy(
     tmp_path: Path, headers: str, is_closed: bool
 ) -> None:
-    settings, ready = read_settings(data_dir=tmp_path, run_jobs=False, port=0), asyncio.Event()
+    settings, ready = (
+        read_settings(options={"data_dir": tmp_path, "jobs.run": False, "http.port": 0}),
+        asyncio.Event(),
+    )
     await install(settings, lambda progress: None)
     body = '{"query": "{ __typename }"}'
     with socket.create_server(("127.0.0.1", 0)) as public:
@@ -294,36 +299,38 @@ async def test_an_operation_that_the_server_answers_itself_shows_the_proxy(
 
 
 async def test_in_production_the_public_port_tells_nobody(tmp_path: Path) -> None:
-    values = {"production": True, "auth_secret": SECRET, "demo_viewer": ""}
-    async with with_ann(tmp_path, **values) as found, client(found.public) as local:
+    values = {"production": True, "auth.secret": SECRET, "auth.demo_viewer": ""}
+    async with with_ann(tmp_path, values) as found, client(found.public) as local:
         assert await told(local) == {}
 
 
 async def test_a_public_gateway_gives_no_demo_tokens(tmp_path: Path) -> None:
     async with (
-        with_ann(tmp_path, public_url="https://pins.example") as found,
+        with_ann(tmp_path, {"http.public_url": "https://pins.example"}) as found,
         client(found.public) as local,
     ):
         assert await told(local) == {}
 
 
 def test_a_gateway_says_what_nobody_gets_and_what_to_set(tmp_path: Path) -> None:
-    production = {"production": True, "auth_secret": SECRET, "data_dir": tmp_path}
-    line = closed(read_settings(**production))
+    production = {"production": True, "auth.secret": SECRET, "data_dir": tmp_path}
+    line = closed(read_settings(options=production))
     assert line is not None
-    assert line.startswith("production is on, and there is no admin_port: nobody gets /metrics")
-    assert "Set admin_port" in line
-    assert closed(read_settings(**production, admin_port=9)) is None
+    assert line.startswith(
+        "production is on, and there is no http.admin_port: nobody gets /metrics"
+    )
+    assert "Set http.admin_port" in line
+    assert closed(read_settings(options={**production, "http.admin_port": 9})) is None
     assert closed(read_settings()) is None
-    details = [finding.detail for finding in doctor.of_host(read_settings(**production))]
-    assert any("no admin_port" in detail for detail in details)
+    details = [finding.detail for finding in doctor.of_host(read_settings(options=production))]
+    assert any("no http.admin_port" in detail for detail in details)
 
 
 async def test_the_line_is_logged_when_the_gateway_starts(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    values = {"production": True, "auth_secret": SECRET, "data_dir": tmp_path, "run_jobs": False}
-    settings, ready = read_settings(**values), asyncio.Event()
+    values = {"production": True, "auth.secret": SECRET, "data_dir": tmp_path, "jobs.run": False}
+    settings, ready = read_settings(options=values), asyncio.Event()
     with socket.create_server(("127.0.0.1", 0)) as public:
         with caplog.at_level(logging.WARNING, "pinway"):
             serving = asyncio.create_task(serve(settings, public, on_ready=ready.set))

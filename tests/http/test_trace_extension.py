@@ -54,7 +54,7 @@ async def test_a_refused_request_has_a_trace_too(tmp_path: Path) -> None:
 
 
 async def test_without_a_demo_viewer_nobody_gets_one(tmp_path: Path) -> None:
-    async with site(tmp_path, demo_viewer="") as found:
+    async with site(tmp_path, {"auth.demo_viewer": ""}) as found:
         for peer in ("127.0.0.1", "203.0.113.5"):
             async with client(found.public, peer) as c:
                 assert "extensions" not in await asked(c, x_pinway_trace="1")
@@ -62,8 +62,8 @@ async def test_without_a_demo_viewer_nobody_gets_one(tmp_path: Path) -> None:
 
 async def test_in_production_nobody_gets_one(tmp_path: Path) -> None:
     secret = "s" * 40
-    values = {"production": True, "demo_viewer": "", "auth_secret": secret}
-    async with site(tmp_path, **values) as found, client(found.public) as c:
+    values = {"production": True, "auth.demo_viewer": "", "auth.secret": secret}
+    async with site(tmp_path, values) as found, client(found.public) as c:
         await asked(c, SIGN_UP)
         assert "extensions" not in await asked(c, x_pinway_trace="1")
 

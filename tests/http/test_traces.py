@@ -26,7 +26,12 @@ async def asked(directory: Path, collector: Collector, share: float = 1.0) -> li
     """A few operations of a new user. Returns the headers of the answers, after all spans have
     arrived."""
     settings = read_settings(
-        data_dir=directory, demo_viewer="ann", traces=collector.endpoint, traces_share=share
+        options={
+            "data_dir": directory,
+            "auth.demo_viewer": "ann",
+            "telemetry.traces": collector.endpoint,
+            "telemetry.traces_share": share,
+        },
     )
     await install(settings, lambda progress: None)
     heads = []

@@ -1,7 +1,7 @@
 """The web client over HTTP: its page, its files, and who may choose a demo user."""
 
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -21,8 +21,12 @@ ANN = {"username": "Ann"}
 
 
 @asynccontextmanager
-async def app(directory: Path, **values: object) -> AsyncIterator[ASGIApp]:
-    settings = read_settings(data_dir=directory, **{"demo_viewer": "ann", **values})
+async def app(
+    directory: Path, values: Mapping[str, object] | None = None
+) -> AsyncIterator[ASGIApp]:
+    settings = read_settings(
+        options={"data_dir": directory, "auth.demo_viewer": "ann", **(values or {})}
+    )
     await install(settings, lambda progress: None)
     async with running(settings, jobs=False) as runtime:
         found = create_site(settings, runtime).public
@@ -92,7 +96,7 @@ async def test_strangers_proxies_and_other_host_names_get_no_token(tmp_path: Pat
 
 
 async def test_without_a_demo_viewer_nobody_gets_a_token(tmp_path: Path) -> None:
-    async with app(tmp_path, demo_viewer="") as found, client(found) as http:
+    async with app(tmp_path, {"auth.demo_viewer": ""}) as found, client(found) as http:
         assert (await http.get("/web/boot.json")).json() == {"demoViewer": None}
         assert (await http.post("/web/sign-in", json=ANN)).status_code == 403
 
@@ -119,7 +123,7 @@ async def test_a_wrong_sign_in_says_what_is_wrong(tmp_path: Path) -> None:
 
 
 async def test_without_the_web_client_the_root_leads_to_graphiql(tmp_path: Path) -> None:
-    async with app(tmp_path, web=False) as found, client(found) as http:
+    async with app(tmp_path, {"http.web": False}) as found, client(found) as http:
         assert (await http.get("/")).headers["location"] == "/graphql"
         assert (await http.get("/web/boot.json")).status_code == 404
         assert (await http.get("/following")).status_code == 404

@@ -15,7 +15,7 @@ import pytest
 from gateway.http.this_machine import closed
 from gateway.server.connections import Connection, Connections
 from gateway.server.process import Server
-from gateway.settings import Settings, read_settings
+from gateway.settings import Http, Settings, read_settings
 from tests.http.test_admin import SIGN_UP, site
 from tests.outside import proxies
 from tests.outside.proxies import Certificate, free_port, replaced
@@ -150,13 +150,13 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Certificate:
 @asynccontextmanager
 async def world(kind: Kind, folder: Path, certificate: Certificate) -> AsyncIterator[World]:
     connections = Counted(1_000, 100, lambda peer: peer == "127.0.0.1")
-    settings = Settings(idle_timeout=75)
+    settings = Settings(http=Http(idle_timeout=75))
 
     def server(application: Any) -> Server:
         return Server(application, settings, connections=connections)
 
     async with (
-        site(folder / "data", sign_ups_per_hour=1) as found,
+        site(folder / "data", {"limits.sign_ups_per_hour": 1}) as found,
         running(found.public, server) as (_, gateway),
     ):
         port = free_port()
@@ -216,9 +216,11 @@ async def test_behind_a_proxy_strangers_are_strangers(
 def test_the_pages_settings_are_settings(tmp_path: Path) -> None:
     path = tmp_path / "pinway.toml"
     path.write_text(block("toml"))
-    settings = read_settings(path, production=True, auth_secret="s" * 32, data_dir=tmp_path)
+    settings = read_settings(
+        path, {"production": True, "auth.secret": "s" * 32, "data_dir": tmp_path}
+    )
     assert closed(settings) is None
-    assert settings.admin_host == "127.0.0.1"
+    assert settings.http.admin_host == "127.0.0.1"
     kept = [int(seconds) for seconds in re.findall(r"keep-?alive(?:_timeout)? (\d+)s", PAGE)]
     assert len(kept) == 3
-    assert max(kept) < settings.idle_timeout
+    assert max(kept) < settings.http.idle_timeout

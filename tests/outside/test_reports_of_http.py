@@ -22,7 +22,7 @@ JSON, NEWER = "application/json", "application/graphql-response+json"
 
 @pytest.fixture(scope="module")
 async def port(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[int]:
-    settings = read_settings(data_dir=tmp_path_factory.mktemp("data"))
+    settings = read_settings(options={"data_dir": tmp_path_factory.mktemp("data")})
     await install(settings, lambda progress: None)
     async with running(settings, jobs=False) as runtime:
         server = Server(create_site(settings, runtime).public)

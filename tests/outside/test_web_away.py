@@ -44,9 +44,11 @@ async def site(directory: Path) -> AsyncIterator[Site]:
     async with gateway_on_two_servers(directory) as (gateway, topology):
         viewer, pin = await fill(gateway)
         settings = read_settings(
-            data_dir=directory / "data",
-            run_jobs=False,
-            topology=f"file://{directory}/topology.json",
+            options={
+                "data_dir": directory / "data",
+                "jobs.run": False,
+                "stores.topology": f"file://{directory}/topology.json",
+            },
         )
         routes = [
             Route("/test/cut", using(gateway, topology, "sqlite:///nowhere"), methods=["POST"]),

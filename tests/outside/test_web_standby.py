@@ -55,7 +55,7 @@ async def test_scrolling_goes_on_over_the_standby_and_the_page_says_so(
         for primary in primaries:
             primary.dead = True
 
-    settings = read_settings(data_dir=tmp_path, run_jobs=False)
+    settings = read_settings(options={"data_dir": tmp_path, "jobs.run": False})
     await install(settings, lambda progress: None)
     monkeypatch.setattr(gateway.site.runtime, "open_stores", open_mortal)
     async with gateway_on(settings) as found:

@@ -14,10 +14,10 @@ from tests.servers import mysql_servers
 
 SHARDS = 64
 PATIENT: dict[str, Any] = {
-    "feed_policy": "fixed",  # these tests don't depend on which side answers
-    "feed_cutoff": 1.0,
-    "feed_deadline": 30.0,
-    "home_generator_seconds": 60.0,  # on a busy machine, a feed has all its candidates, too
+    "feeds.profile": "fixed",  # these tests don't depend on which side answers
+    "feeds.cutoff": 1.0,
+    "feeds.deadline": 30.0,
+    "feeds.chunk_seconds": 60.0,  # on a busy machine, a feed has all its candidates, too
 }
 
 
@@ -54,16 +54,19 @@ def real_settings(stack: Stack, directory: Path, first: int) -> Settings:
         if name in ("MySQL001A", "MySQL002A")
     }
     feeds = {
-        setting: f"{stack.settings[setting]}/t{first}"
-        for setting in ("pools_primary", "pools_standby", "feeds_primary", "feeds_standby")
+        name: f"{url}/t{first}"
+        for name, url in stack.settings.items()
+        if name.startswith(("stores.pools_", "stores.feeds_"))
     }
     return read_settings(
         stack.settings_file,
-        data_dir=directory,
-        topology=topology(directory / "real.json", first, masters),
-        run_jobs=False,
-        **PATIENT,
-        **feeds,
+        {
+            "data_dir": directory,
+            "stores.topology": topology(directory / "real.json", first, masters),
+            "jobs.run": False,
+            **PATIENT,
+            **feeds,
+        },
     )
 
 
@@ -71,10 +74,12 @@ def embedded_settings(directory: Path, first: int) -> Settings:
     """Settings with the same shards in SQLite, also on two servers."""
     servers = {name: f"sqlite://{directory}/{name}" for name in ("one", "two")}
     return read_settings(
-        data_dir=directory / "data",
-        topology=topology(directory / "embedded.json", first, servers),
-        run_jobs=False,
-        **PATIENT,
+        options={
+            "data_dir": directory / "data",
+            "stores.topology": topology(directory / "embedded.json", first, servers),
+            "jobs.run": False,
+            **PATIENT,
+        },
     )
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from deploy.stack import Stack
+from gateway.settings import changed
 from tests.gateways import gateway_on
 from tests.outside import primary_outage
 from tests.real.configurations import first_shard, real_settings
@@ -19,8 +20,9 @@ DATABASE = 9  # in Redis: the jobs of this test only
 async def test_scrolling_goes_on_over_the_standby_when_hbase_is_killed(
     stack: Stack, tmp_path: Path
 ) -> None:
-    settings = real_settings(stack, tmp_path, first_shard()).model_copy(
-        update={"run_jobs": True, "queue": redis_url(stack, DATABASE)}
+    settings = changed(
+        real_settings(stack, tmp_path, first_shard()),
+        {"jobs.run": True, "stores.queue": redis_url(stack, DATABASE)},
     )
 
     async def kill() -> None:

@@ -9,7 +9,7 @@ import pytest
 from datasources.errors import ConfigError, Damaged
 from datasources.hbase import HBaseWideColumns
 from deploy.stack import Stack
-from gateway.settings import Settings
+from gateway.settings import Settings, changed
 from gateway.site.installation import install
 from gateway.site.runtime import running
 from tests.real.configurations import first_shard, real_settings
@@ -23,8 +23,8 @@ def drop_database(stack: Stack, server: str, name: str) -> None:
     with pymysql.connect(
         host=url.hostname,
         port=url.port or 3306,
-        user=stack.settings["mysql_user"],
-        password=stack.settings["mysql_password"],
+        user=stack.settings["mysql.user"],
+        password=stack.settings["mysql.password"],
     ) as connection:
         connection.cursor().execute(f"DROP DATABASE {name}")
 
@@ -59,10 +59,10 @@ async def test_a_side_of_another_cluster_that_has_no_tables_is_missing(
 ) -> None:
     settings = real_settings(stack, tmp_path, first_shard())
     await make(settings)
-    elsewhere = settings.model_copy(update={"feeds_standby": f"{settings.feeds_standby}other"})
+    elsewhere = changed(settings, {"stores.feeds_standby": f"{settings.stores.feeds_standby}other"})
     with pytest.raises(Damaged, match=r"feeds_standby at hbase://.*--accept-loss feeds_standby"):
         await start(elsewhere)
-    parts = urlsplit(settings.feeds_standby)
+    parts = urlsplit(settings.stores.feeds_standby)
     store = HBaseWideColumns(parts.hostname or "", parts.port or 0, prefix=parts.path[1:] + "_")
     assert "pinway_following" in await store.tables()
     await store.close()
@@ -73,5 +73,5 @@ async def test_a_server_that_is_down_does_not_keep_a_gateway_from_starting(
 ) -> None:
     settings = real_settings(stack, tmp_path, first_shard())
     await make(settings)
-    away = settings.model_copy(update={"feeds_standby": "hbase://127.0.0.1:1/away"})
+    away = changed(settings, {"stores.feeds_standby": "hbase://127.0.0.1:1/away"})
     await start(away)

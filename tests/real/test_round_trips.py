@@ -68,8 +68,8 @@ async def world(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> Async
         stores = gateway.stores
         shards = MySqlShards(
             parse((directory / "real.json").read_bytes()),
-            user=settings.mysql_user,
-            password=settings.mysql_password,
+            user=settings.mysql.user,
+            password=settings.mysql.password,
             observe=lambda server, operation: trips.update(["MySQL"]),
         )
         counted = stores._replace(

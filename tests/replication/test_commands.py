@@ -75,7 +75,7 @@ async def test_init_makes_no_empty_shard_where_the_topology_was_pointed_by_hand(
     topology = await pairs.saved()
     settings = pairs.stack.settings
     moved = topologies.moved(topology, (shard, shard), "MySQL002A", "MySQL002B")
-    store = MySqlShards(moved, user=settings["mysql_user"], password=settings["mysql_password"])
+    store = MySqlShards(moved, user=settings["mysql.user"], password=settings["mysql.password"])
     with pytest.raises(Damaged, match=rf"db{shard:05d} is on MySQL001\w, .*hide its objects"):
         await store.create()
     await store.close()

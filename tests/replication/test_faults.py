@@ -76,7 +76,7 @@ async def test_a_master_without_room_for_connections_refuses_new_ones_alone(pair
     admin, settings = pairs.admin(master), pairs.stack.settings
     [[most]] = await admin.run("SELECT @@max_connections")
     url = f"mysql://127.0.0.1:{pairs.server(master).port}"
-    login = Login.of(url, settings["mysql_user"], settings["mysql_password"])
+    login = Login.of(url, settings["mysql.user"], settings["mysql.password"])
     held = list[Link]()
     async with pairs.gateway() as connected:
         await insert_pin(connected, b"-810")

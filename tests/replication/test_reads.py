@@ -39,8 +39,8 @@ async def reader(pairs: Pairs, *, slave_reads: bool = True) -> Reader:
     settings = pairs.stack.settings
     shards = MySqlShards(
         await source.load(),
-        user=settings["mysql_user"],
-        password=settings["mysql_password"],
+        user=settings["mysql.user"],
+        password=settings["mysql.password"],
         slave_reads=slave_reads,
     )
     return Reader(pairs, source, shards)

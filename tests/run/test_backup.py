@@ -51,7 +51,7 @@ async def test_a_backup_under_writes_has_one_moment_of_all_shards(tmp_path: Path
                 last = number
 
         writer = asyncio.create_task(write())
-        settings = read_settings(data_dir=tmp_path / "data")
+        settings = read_settings(options={"data_dir": tmp_path / "data"})
         moments = []
         for name in ("one", "two"):
             while last < 5 or (moments and last <= moments[-1][1] + 5):  # noqa: ASYNC110
@@ -131,6 +131,6 @@ def test_a_backup_that_exists_is_not_written_over(made: Path) -> None:
 
 def test_servers_are_not_backed_up_by_this_command(tmp_path: Path) -> None:
     config = tmp_path / "pinway.toml"
-    config.write_text('feeds_primary = "hbase://127.0.0.1:9090"\n')
+    config.write_text('stores.feeds_primary = "hbase://127.0.0.1:9090"\n')
     done = pinway("backup", str(tmp_path / "backup"), "--config", str(config))
     assert (done.exit_code, "feeds_primary are servers" in done.output) == (1, True)

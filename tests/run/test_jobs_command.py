@@ -18,7 +18,9 @@ pytestmark = pytest.mark.anyio
 
 
 async def test_a_job_that_no_retry_cures_is_shown_retried_and_dropped(tmp_path: Path) -> None:
-    settings = read_settings(data_dir=tmp_path / "data" / ("a long name " * 12), run_jobs=False)
+    settings = read_settings(
+        options={"data_dir": tmp_path / "data" / ("a long name " * 12), "jobs.run": False}
+    )
 
     async def ask(command: str, **request: Any) -> dict[str, Any]:
         message = {"command": command, **request}

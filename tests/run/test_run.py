@@ -104,7 +104,7 @@ def test_a_corrupt_data_directory_is_one_clear_line_with_one_advice(
 
 def test_a_wrong_setting_is_one_clear_line(tmp_path: Path) -> None:
     config = tmp_path / "pinway.toml"
-    config.write_text('queue = "rabbit://localhost"\n')
+    config.write_text('stores.queue = "rabbit://localhost"\n')
     failed = run(tmp_path / "data", "--config", str(config), "--port", str(free_port()))
     assert_one_line(failed, "queue", "redis://")
 

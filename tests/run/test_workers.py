@@ -90,19 +90,22 @@ def settings(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> Settings
 def config(settings: Settings) -> Path:
     """The settings as a file, with created stores."""
     path = settings.data_dir / "workers.toml"
-    values = settings.model_dump(mode="json", exclude_unset=True, exclude={"allowed_hosts"})
-    path.write_text("".join(f"{name} = {json.dumps(value)}\n" for name, value in values.items()))
+    tables = settings.model_dump(mode="json", exclude_unset=True)
+    lines = [f"data_dir = {json.dumps(tables.pop('data_dir'))}"]
+    for table, values in tables.items():
+        lines += [f"{table}.{name} = {json.dumps(value)}" for name, value in values.items()]
+    path.write_text("\n".join(lines))
     pinway("init", "--config", str(path)).check_returncode()
     return path
 
 
 def topology_of(settings: Settings) -> Topology:
-    return parse(Path(urlsplit(settings.topology).path).read_bytes())
+    return parse(Path(urlsplit(settings.stores.topology).path).read_bytes())
 
 
 @asynccontextmanager
 async def shards_of(settings: Settings) -> AsyncIterator[MySqlShards]:
-    login = settings.mysql_user, settings.mysql_password
+    login = settings.mysql.user, settings.mysql.password
     shards = MySqlShards(topology_of(settings), user=login[0], password=login[1])
     try:
         yield shards
@@ -126,8 +129,8 @@ async def left_behind(shards: MySqlShards, served: Workers) -> None:
 def relaying(config: Path) -> Path:
     """The settings of gateways that run jobs, and often look for unfinished work."""
     path = config.with_name("relaying.toml")
-    lines = [line for line in config.read_text().splitlines() if not line.startswith("run_jobs")]
-    lines += ["run_jobs = true", "relay_seconds = 0.2", "mysql_processes = 20"]
+    lines = [line for line in config.read_text().splitlines() if not line.startswith("jobs.run")]
+    lines += ["jobs.run = true", "jobs.relay_seconds = 0.2", "mysql.processes = 20"]
     path.write_text("\n".join(lines))
     return path
 
@@ -339,8 +342,10 @@ def test_workers_end_when_their_supervisor_is_killed_and_its_folder_with_the_nex
 
 def test_what_keeps_the_first_worker_from_starting_is_said_once(config: Path) -> None:
     broken = config.with_name("broken.toml")
-    lines = [line for line in config.read_text().splitlines() if not line.startswith("topology")]
-    broken.write_text("\n".join([*lines, 'topology = "file:///nowhere/topology.json"']))
+    lines = [
+        line for line in config.read_text().splitlines() if not line.startswith("stores.topology")
+    ]
+    broken.write_text("\n".join([*lines, 'stores.topology = "file:///nowhere/topology.json"']))
     failed = pinway("serve", "--config", str(broken), "--port", str(free_port()), "--workers", "3")
     assert failed.returncode == 1
     assert failed.stderr.count("/nowhere/topology.json") == 1, failed.stderr
@@ -351,9 +356,9 @@ def test_what_keeps_the_first_worker_from_starting_is_said_once(config: Path) ->
     ("store", "named"),
     [
         ("", "topology, object_cache, mapping_cache, queue, pools_primary"),
-        ('mapping_cache = "embedded"', "mapping_cache"),
-        ('feeds_standby = "rocksdb:///somewhere"', "feeds_standby"),
-        ('object_cache = "memory://?max_bytes=1000000"', "object_cache"),
+        ('stores.mapping_cache = "embedded"', "mapping_cache"),
+        ('stores.feeds_standby = "rocksdb:///somewhere"', "feeds_standby"),
+        ('stores.object_cache = "memory://?max_bytes=1000000"', "object_cache"),
     ],
 )
 def test_stores_of_one_process_are_refused_in_one_line(
@@ -384,8 +389,10 @@ def test_shards_in_sqlite_are_of_one_process(config: Path, tmp_path: Path) -> No
         "mod": {"count": 1, "ranges": [{"range": [0, 0], "master": "one"}]},
     }
     topology.write_text(json.dumps(content))
-    lines = [line for line in config.read_text().splitlines() if not line.startswith("topology")]
-    mixed.write_text("\n".join([*lines, f'topology = "file://{topology}"']))
+    lines = [
+        line for line in config.read_text().splitlines() if not line.startswith("stores.topology")
+    ]
+    mixed.write_text("\n".join([*lines, f'stores.topology = "file://{topology}"']))
     failed = pinway("serve", "--config", str(mixed), "--port", str(free_port()), "--workers", "2")
     assert "can't share topology:" in failed.stderr
 

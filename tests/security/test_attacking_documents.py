@@ -15,7 +15,7 @@ from bench.abuse.documents import SHAPES
 from gateway.documents.reader import ERRORS, Read
 from gateway.execution.client_errors import MESSAGE
 from gateway.execution.executor import Executor
-from gateway.settings import Settings
+from gateway.settings import Http, Settings
 from gateway.site.collector import short_passes
 from gateway.site.executors import new_executor
 
@@ -125,7 +125,7 @@ async def test_known_documents_are_answered_while_a_new_one_is_read(
 
 
 async def test_a_document_that_is_read_too_long_is_late(monkeypatch: pytest.MonkeyPatch) -> None:
-    executor = new_executor(Settings(request_timeout=0.01))
+    executor = new_executor(Settings(http=Http(request_timeout=0.01)))
     go_on, read = Event(), executor.documents._reader.read
 
     def held(text: str, pause: Callable[[], None] | None = None) -> Read:

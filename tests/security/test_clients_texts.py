@@ -106,11 +106,13 @@ def log(monkeypatch: pytest.MonkeyPatch) -> Iterator[io.StringIO]:
 async def test_each_text_is_bounded_wherever_it_stays(tmp_path: Path, log: io.StringIO) -> None:
     with collecting() as collector:
         settings = read_settings(
-            data_dir=tmp_path,
-            traces=collector.endpoint,
-            log_format="json",
-            demo_viewer="ann",
-            slow_seconds=1e-9,
+            options={
+                "data_dir": tmp_path,
+                "telemetry.traces": collector.endpoint,
+                "telemetry.log_format": "json",
+                "auth.demo_viewer": "ann",
+                "telemetry.slow_seconds": 1e-9,
+            },
         )
         logs.start_logging(settings)
         await install(settings, lambda progress: None)

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from feed_engine.feeds.settings import Feeds
-from gateway.settings import Settings
+from gateway.settings.profiles import PUBLIC
 from gateway.site.runtime import Runtime
 from tests.call_counts import Counts
 from tests.gateways import Gateway, embedded_gateway
 
 pytestmark = pytest.mark.anyio
 CALLS = 2_000
-ROOTS, ALIASES = Settings().max_query_root_fields, Settings().max_query_aliases
+ROOTS, ALIASES = PUBLIC.query_root_fields, PUBLIC.query_aliases
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ import pytest
 from feed_engine.feeds.settings import Feeds
 from gateway.app import create_site
 from gateway.http.endpoint import Answer
-from gateway.settings import Settings
+from gateway.settings import Auth, Settings
 from gateway.site.runtime import Runtime
 from tests.call_counts import Counts
 from tests.gateways import Gateway, embedded_gateway
@@ -44,7 +44,7 @@ class World:
         feeds = gateway.runtime.feeds
         stores = self.counts.of(gateway.stores)
         runtime = Runtime(stores, Feeds(stores, feeds.pools_race, feeds.feeds_race))
-        app: Any = create_site(Settings(auth_secret="s" * 32), runtime).public
+        app: Any = create_site(Settings(auth=Auth(secret="s" * 32)), runtime).public
         self._answer = app.answering(b"/graphql", {b"host": b"localhost"})
 
     def ask(self, query: str, address: str) -> Awaitable[Answer]:

@@ -11,7 +11,7 @@ import pytest
 from bench.abuse.mutating import LARGE, Mutants
 from gateway.app import create_site
 from gateway.http.auth import Tokens
-from gateway.settings import Settings
+from gateway.settings import Auth, Limits, Settings
 from schema import schema
 from tests.gateways import embedded_gateway
 
@@ -29,7 +29,9 @@ async def test_no_mutated_request_is_answered_with_a_fault(tmp_path: Path) -> No
         users = [str(id) for id in gateway.people.values()]
         ids = {"User": users, "Board": [board, secret], "Pin": pins}
         tokens = [Tokens(SECRET, 1).issue(id) for id in gateway.people.values()]
-        app = create_site(Settings(auth_secret=SECRET, rate_cost=0), gateway.runtime).public
+        app = create_site(
+            Settings(auth=Auth(secret=SECRET), limits=Limits(rate_cost=0)), gateway.runtime
+        ).public
         mutants, statuses = Mutants(schema._schema, ids, tokens), Counter[int]()
         async with httpx.AsyncClient(
             transport=httpx.ASGITransport(app), base_url="http://localhost"

@@ -58,4 +58,4 @@ def test_it_is_within_the_default_bounds(name: str) -> None:
         if isinstance(node, OperationDefinitionNode):
             operation = document.operation(node.name.value if node.name else None)
             assert isinstance(operation, PreparedOperation)
-            assert operation.estimate.cost(LONGEST) <= Settings().max_cost
+            assert operation.estimate.cost(LONGEST) <= Settings().limits.max_cost

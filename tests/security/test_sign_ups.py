@@ -43,7 +43,7 @@ async def test_no_request_of_the_address_waits_after_a_sign_up(gateway: Gateway)
     result = await gateway.executor.run(text, None, None, context, client=client)
     assert orjson.loads(result.body()) == {"data": {"signUp": {"user": {"username": "dora"}}}}
     assert result.cost is not None
-    assert result.cost > Settings().max_cost / 2
+    assert result.cost > Settings().limits.max_cost / 2
     assert client.enter(most)
 
 

@@ -42,8 +42,8 @@ def connect(own: Stack, server: str) -> "pymysql.Connection[pymysql.cursors.Curs
     return pymysql.connect(
         host="127.0.0.1",
         port=own.services[server].port,
-        user=own.settings["mysql_user"],
-        password=own.settings["mysql_password"],
+        user=own.settings["mysql.user"],
+        password=own.settings["mysql.password"],
         autocommit=True,
     )
 
@@ -99,7 +99,7 @@ def test_every_server_listens_on_the_loopback_alone(own: Stack) -> None:
 def test_settings_and_topology_agree_and_secrets_are_private(own: Stack) -> None:
     settings = tomllib.loads(own.settings_file.read_text())
     assert settings == own.settings
-    assert settings["topology_seed"] == str(own.topology_file)
+    assert settings["stores.topology_seed"] == str(own.topology_file)
     topology = json.loads(own.topology_file.read_text())
     assert topology["epoch"] == 1
     assert topology["servers"]["MySQL002B"].endswith(f":{own.services['mysql002b'].port}")
@@ -125,7 +125,7 @@ def test_a_row_written_to_a_master_reaches_its_slave(own: Stack, pair: str) -> N
 @pytest.mark.anyio
 async def test_the_gateway_reads_how_far_slaves_are_behind(own: Stack) -> None:
     topology = parse((own.dir / "topology.json").read_bytes())
-    login = own.settings["mysql_user"], own.settings["mysql_password"]
+    login = own.settings["mysql.user"], own.settings["mysql.password"]
     shards = MySqlShards(topology, user=login[0], password=login[1])
     for pair in ("001", "002"):
         wait_for_slave(own, f"mysql{pair}a", f"mysql{pair}b")
@@ -280,7 +280,7 @@ def test_a_port_that_was_taken_meanwhile_is_replaced_and_slaves_follow(own: Stac
         after = {name: service.port for name, service in own.services.items()}
         assert {name for name in after if after[name] != before[name]} == set(taken)
         assert json.loads(own.topology_file.read_text())["epoch"] == 2
-        assert own.settings["queue"] == f"redis://127.0.0.1:{after['redis']}/1"
+        assert own.settings["stores.queue"] == f"redis://127.0.0.1:{after['redis']}/1"
         for name in ("mysql001a", "mysql001b", "redis"):
             own.services[name].start()
         for name in ("mysql001a", "mysql001b", "redis"):

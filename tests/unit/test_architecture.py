@@ -90,7 +90,7 @@ def test_a_folder_imports_only_what_is_below_it(folder: str) -> None:
 
 def test_a_module_of_the_gateway_is_in_the_folder_of_its_subject() -> None:
     loose = {path.name for path in (ROOT / "gateway").glob("*.py")}
-    assert loose == {"__init__.py", "__main__.py", "app.py", "settings.py"}
+    assert loose == {"__init__.py", "__main__.py", "app.py"}
 
 
 def test_a_driver_is_imported_only_in_its_backends_folder() -> None:

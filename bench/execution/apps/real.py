@@ -97,21 +97,23 @@ def settings_in(directory: Path) -> Settings:
     servers = directory / SERVERS
     return read_settings(
         servers if servers.exists() else None,
-        data_dir=directory,
-        run_jobs=False,
-        public_url="http://localhost",
-        rate_cost=0,  # one viewer sends the whole load
-        writes_per_day=0,
-        max_running=0,
-        max_running_cost=0,
-        log_requests=False,  # as for the peers
+        {
+            "data_dir": directory,
+            "jobs.run": False,
+            "http.public_url": "http://localhost",
+            "limits.rate_cost": 0,
+            "limits.writes_per_day": 0,
+            "limits.max_running": 0,
+            "limits.max_running_cost": 0,
+            "telemetry.log_level": "warning",
+        },
     )
 
 
 async def prepare(directory: Path) -> None:
     settings = settings_in(directory)
     await install(settings, lambda progress: None)
-    tokens = Tokens(settings.secret, settings.token_hours)
+    tokens = Tokens(settings.secret, settings.auth.token_hours)
     executor = new_executor(settings)
     found: dict[str, list[dict[str, str]]] = {page: [] for page in PAGES}
     async with running(settings) as runtime:

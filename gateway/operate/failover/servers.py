@@ -70,9 +70,9 @@ async def open_range(
         return slave
     store = MySqlShards(
         following,
-        user=work.settings.mysql_operator_user,
-        password=work.settings.mysql_operator_password,
-        ca=work.settings.mysql_ca,
+        user=work.settings.mysql.operator_user,
+        password=work.settings.mysql.operator_password,
+        ca=work.settings.mysql.ca,
     )
     try:
         await store.open_shards(span)

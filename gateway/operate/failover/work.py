@@ -52,7 +52,7 @@ class Work:
 async def means(settings: Settings, purpose: str | None, tell: Tell) -> AsyncIterator[Work]:
     """Open what an operation uses. An operation with a purpose changes the topology, and holds its
     lock."""
-    if settings.topology == EMBEDDED:
+    if settings.stores.topology == EMBEDDED:
         raise ConfigError(
             "`pinway shards` is for MariaDB servers: name their settings with --config FILE"
         )
@@ -83,9 +83,9 @@ def operators_connection(settings: Settings, name: str, url: str) -> "Admin":
     return Admin(
         name,
         url,
-        user=settings.mysql_operator_user,
-        password=settings.mysql_operator_password,
-        ca=settings.mysql_ca,
+        user=settings.mysql.operator_user,
+        password=settings.mysql.operator_password,
+        ca=settings.mysql.ca,
     )
 
 

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import click
 import pytest
@@ -48,3 +49,13 @@ def test_every_command_is_found_under_its_name(name: str) -> None:
 def test_the_help_has_no_sentence_that_is_cut() -> None:
     shown = CliRunner().invoke(main, ["--help"]).output
     assert "..." not in shown.partition("Commands:")[2]
+
+
+def test_an_old_name_of_a_setting_is_told_in_one_line(tmp_path: Path) -> None:
+    config = tmp_path / "pinway.toml"
+    config.write_text("port = 9000\n")
+    command = [sys.executable, "-m", "gateway", "config", "show", "--config", str(config)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stderr.splitlines() == [
+        f"{config}, line 1: port is now http.port; the next version does not read the old name"
+    ]

@@ -11,7 +11,7 @@ import pytest
 from datasources.protocols import Sides, WideColumnStore
 from feed_engine.speculation import ADAPTIVE, Race
 from feed_engine.speculation.deadline import ends
-from gateway.settings import Settings
+from gateway.settings import Http, Settings
 from gateway.site.executors import new_executor
 from tests.gateways import embedded_gateway
 from tests.pauses import Pause
@@ -60,7 +60,7 @@ async def test_a_request_that_is_over_has_left_no_call_behind(
 ) -> None:
     async with embedded_gateway(tmp_path) as gateway:
         await gateway.sign_up("ann")
-        gateway.executor = new_executor(Settings(request_timeout=SECONDS))
+        gateway.executor = new_executor(Settings(http=Http(request_timeout=SECONDS)))
         hanging = Hanging(calls=4)
         sides = Sides(*[cast(WideColumnStore, hanging)] * 2)
         races = [Race(sides, cutoff=0.01, deadline=10 * SECONDS, policy=QUIET) for _ in range(2)]
@@ -84,7 +84,7 @@ async def test_a_mutation_that_is_cut_tells_for_each_field_what_is_known(
     async with embedded_gateway(tmp_path) as gateway:
         await gateway.sign_up("ann")
         stores, patient = gateway.stores, gateway.executor
-        gateway.executor = new_executor(Settings(request_timeout=SECONDS))
+        gateway.executor = new_executor(Settings(http=Http(request_timeout=SECONDS)))
         pause = Pause(0)
         gateway.runtime = replace(gateway.runtime, stores=pause.of(stores))
         fields = " ".join(

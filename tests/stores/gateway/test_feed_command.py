@@ -66,7 +66,7 @@ async def test_a_running_gateway_asks_the_side_that_a_person_names(
 async def test_a_gateway_that_starts_later_takes_the_route_and_ignores_what_it_does_not_know(
     gateway: Gateway, tmp_path: Path
 ) -> None:
-    switches = open_switches(topology_url(read_settings(data_dir=tmp_path)))
+    switches = open_switches(topology_url(read_settings(options={"data_dir": tmp_path})))
     await switches.change({"route.pools": "sideways", "route.feeds": "standby", "other": "x"})
     races = gateway.runtime.races
     task = asyncio.create_task(follow_routes(switches, races))
@@ -81,7 +81,9 @@ async def test_a_gateway_that_starts_later_takes_the_route_and_ignores_what_it_d
 async def test_status_tells_what_the_metrics_hold(gateway: Gateway, tmp_path: Path) -> None:
     for _ in range(3):
         await gateway.data(FOLLOWING, "ann")
-    app: Starlette = create_site(read_settings(data_dir=tmp_path), gateway.runtime).public
+    app: Starlette = create_site(
+        read_settings(options={"data_dir": tmp_path}), gateway.runtime
+    ).public
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app)) as client:
         text = (await client.get("http://localhost/metrics")).text
     assert 'pinway_feed_calls_total{store="feeds"} 3.0' in text
@@ -102,7 +104,9 @@ async def test_status_tells_what_the_metrics_hold(gateway: Gateway, tmp_path: Pa
 async def test_status_tells_of_all_workers(gateway: Gateway, tmp_path: Path) -> None:
     for _ in range(3):
         await gateway.data(FOLLOWING, "ann")
-    app: Starlette = create_site(read_settings(data_dir=tmp_path), gateway.runtime).public
+    app: Starlette = create_site(
+        read_settings(options={"data_dir": tmp_path}), gateway.runtime
+    ).public
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app)) as client:
         text = (await client.get("http://localhost/metrics")).text
     doubted = text.replace('trust_ratio{store="feeds"} 1.0', 'trust_ratio{store="feeds"} 0.25')

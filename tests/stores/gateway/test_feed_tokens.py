@@ -19,7 +19,7 @@ FOLLOWING = """query($seen: String) { followingFeed(first: 5, seen: $seen) {
 
 @pytest.fixture
 async def gateway(tmp_path: Path) -> AsyncIterator[Gateway]:
-    async with embedded_gateway(tmp_path, feed_deadline=0.2) as gateway:
+    async with embedded_gateway(tmp_path, {"feeds.deadline": 0.2}) as gateway:
         await gateway.sign_up("ann", "bob")
         yield gateway
 

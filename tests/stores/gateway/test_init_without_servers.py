@@ -33,12 +33,15 @@ def test_each_server_is_named_with_what_to_do(tmp_path: Path) -> None:
     sides = ("pools_primary", "pools_standby", "feeds_primary", "feeds_standby")
     settings = {
         "data_dir": str(tmp_path / "data"),
-        "topology": f"file://{tmp_path}/topology.json",
-        "topology_seed": str(tmp_path / "seed.json"),
-        "mysql_user": "pinway",
-        "mapping_cache": f"redis://127.0.0.1:{queue}/0",
-        "queue": f"redis://127.0.0.1:{queue}/1",
-        **{side: f"hbase://127.0.0.1:{port}" for side, port in zip(sides, feeds, strict=True)},
+        "stores.topology": f"file://{tmp_path}/topology.json",
+        "stores.topology_seed": str(tmp_path / "seed.json"),
+        "mysql.user": "pinway",
+        "stores.mapping_cache": f"redis://127.0.0.1:{queue}/0",
+        "stores.queue": f"redis://127.0.0.1:{queue}/1",
+        **{
+            f"stores.{side}": f"hbase://127.0.0.1:{port}"
+            for side, port in zip(sides, feeds, strict=True)
+        },
     }
     config = tmp_path / "pinway.toml"
     config.write_text("".join(f"{name} = {json.dumps(it)}\n" for name, it in settings.items()))
@@ -54,7 +57,9 @@ def test_each_server_is_named_with_what_to_do(tmp_path: Path) -> None:
 
 def test_a_queue_alone_is_named_with_what_to_do(tmp_path: Path) -> None:
     config, port = tmp_path / "pinway.toml", free_port()
-    config.write_text(f'data_dir = "{tmp_path}/data"\nqueue = "redis://127.0.0.1:{port}/1"\n')
+    config.write_text(
+        f'data_dir = "{tmp_path}/data"\nstores.queue = "redis://127.0.0.1:{port}/1"\n'
+    )
     done = CliRunner().invoke(main, ["init", "--config", str(config)])
     assert done.exit_code == 1, done.output
     assert done.output.splitlines()[-1] == (

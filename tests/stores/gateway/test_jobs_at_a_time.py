@@ -2,17 +2,19 @@
 
 import pytest
 
-from gateway.settings import Settings
+from gateway.settings import Jobs, Settings, read_settings
 from gateway.site.runtime import jobs_at_a_time
 
 
 def test_one_job_at_a_time_runs_over_embedded_stores() -> None:
-    assert jobs_at_a_time(Settings(job_concurrency=4)) == 1
+    assert jobs_at_a_time(Settings(jobs=Jobs(concurrency=4))) == 1
 
 
 @pytest.mark.parametrize(
     "remote", ["topology", "pools_primary", "pools_standby", "feeds_primary", "feeds_standby"]
 )
 def test_jobs_that_wait_for_servers_run_beside_each_other(remote: str) -> None:
-    settings = Settings(job_concurrency=4).model_copy(update={remote: "hbase://server:9090"})
+    settings = read_settings(
+        options={"jobs.concurrency": 4, f"stores.{remote}": "hbase://server:9090"}
+    )
     assert jobs_at_a_time(settings) == 4

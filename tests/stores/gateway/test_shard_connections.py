@@ -9,12 +9,12 @@ import pytest
 from datasources.protocols import Stores
 from gateway.operate import doctor
 from gateway.operate.connections import OTHERS, shortages, wanted, warn_of_shortages
-from gateway.settings import Settings
+from gateway.settings import Http, MySql, Settings
 from tests.faulty import with_part
 from tests.gateways import embedded_gateway
 
 pytestmark = pytest.mark.anyio
-SIXTEEN = Settings(mysql_processes=16, mysql_connections=32)
+SIXTEEN = Settings(mysql=MySql(processes=16, connections=32))
 
 
 def allowing(stores: Stores, limits: Mapping[str, int]) -> Stores:
@@ -27,8 +27,10 @@ def allowing(stores: Stores, limits: Mapping[str, int]) -> Stores:
 
 
 def test_each_worker_counts_unless_the_processes_of_all_hosts_are_given() -> None:
-    assert wanted(Settings(workers=4, mysql_connections=32)) == 4 * 33
-    assert wanted(Settings(workers=4, mysql_processes=10, mysql_connections=32)) == 10 * 33
+    assert wanted(Settings(http=Http(workers=4), mysql=MySql(connections=32))) == 4 * 33
+    assert (
+        wanted(Settings(http=Http(workers=4), mysql=MySql(processes=10, connections=32))) == 10 * 33
+    )
 
 
 def test_a_server_is_short_when_no_connection_would_be_left_for_others() -> None:
@@ -50,10 +52,10 @@ async def test_doctor_and_a_gateway_that_starts_tell_of_servers_that_allow_too_f
         found = {f.check: f for f in await doctor.of_stores(SIXTEEN, stores)}
         assert found["connections A"].state == doctor.OK
         assert found["connections B"].state == found["connections C"].state == doctor.WARNING
-        assert "lower mysql_connections (32)" in found["connections B"].advice
+        assert "lower mysql.connections (32)" in found["connections B"].advice
         caplog.clear()
         with caplog.at_level(logging.WARNING):
-            await warn_of_shortages(Settings(workers=4), stores)
+            await warn_of_shortages(Settings(http=Http(workers=4)), stores)
             assert caplog.messages == []
             await warn_of_shortages(SIXTEEN, stores)
         [line] = caplog.messages

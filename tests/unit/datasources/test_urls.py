@@ -114,7 +114,7 @@ def test_a_wrong_url_of_redis_is_one_line(setting: str, url: str, told: str) -> 
     with pytest.raises(ConfigError) as caught:
         factory._open(setting, url, TABLES[setting])
     assert told in str(caught.value)
-    assert str(caught.value).startswith(f"setting {setting}: ")
+    assert str(caught.value).startswith(f"setting stores.{setting}: ")
 
 
 @pytest.mark.parametrize(
@@ -143,17 +143,17 @@ def test_an_encoded_password_is_taken(password: str) -> None:
 @pytest.mark.parametrize("url", [f"redis://:{SECRET}#x@host/0", f"http://a:{SECRET}@host /"])
 def test_settings_are_shown_without_passwords(url: str, tmp_path: Path) -> None:
     file = tmp_path / "pinway.toml"
-    file.write_text(f'queue = "{url}"\nmapping_cache = "{url}"\n')
+    file.write_text(f'[stores]\nqueue = "{url}"\nmapping_cache = "{url}"\n')
     shown = {setting.name: setting.value for setting in configuration.shown(file, {})}
     assert SECRET not in repr(shown)
-    assert shown["queue"].endswith("***@" + url.rpartition("@")[2])
+    assert shown["stores.queue"].endswith("***@" + url.rpartition("@")[2])
 
 
-@pytest.mark.parametrize("name", ["traces", "public_url", "workers"])
+@pytest.mark.parametrize("name", ["telemetry.traces", "http.public_url", "http.workers"])
 def test_the_message_of_a_wrong_setting_shows_no_password(name: str) -> None:
     for url in (f"ht tp://u:{SECRET}@host", f"u:{SECRET}@host", f"redis://:a/{SECRET}#@host"):
         with pytest.raises(ConfigError) as caught:
-            read_settings(**{name: url})
+            read_settings(options={name: url})
         assert SECRET not in str(caught.value)
 
 

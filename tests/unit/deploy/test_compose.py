@@ -159,21 +159,24 @@ def test_hbase_runs_what_the_stack_runs(
 def test_the_settings_are_the_stacks_with_the_published_ports(published: dict[str, int]) -> None:
     expected = layout.settings(Path(), published, Secrets("", "", ""))
     # Containers have no operator's account: `pinway shards` is for servers that replicate in full.
-    for name in ("auth_secret", "mysql_password", "mysql_operator_user", "mysql_operator_password"):
+    for name in ("auth.secret", "mysql.password", "mysql.operator_user", "mysql.operator_password"):
         del expected[name]
-    found = tomllib.loads((DEPLOY / "compose" / "pinway.toml").read_text())
+    document = tomllib.loads((DEPLOY / "compose" / "pinway.toml").read_text())
+    found = {"data_dir": document.pop("data_dir")}
+    for table, values in document.items():
+        found |= {f"{table}.{name}": value for name, value in values.items()}
     assert found.pop("data_dir") == ".pinway/compose"
-    assert found.pop("topology_seed") == "deploy/compose/topology.json"
-    del expected["data_dir"], expected["topology_seed"]
+    assert found.pop("stores.topology_seed") == "deploy/compose/topology.json"
+    del expected["data_dir"], expected["stores.topology_seed"]
     assert found == expected
 
 
 def test_the_gateway_reads_the_settings_and_the_topology(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PINWAY_MYSQL_PASSWORD", "word")
-    monkeypatch.setenv("PINWAY_AUTH_SECRET", "s" * 32)
+    monkeypatch.setenv("PINWAY_MYSQL__PASSWORD", "word")
+    monkeypatch.setenv("PINWAY_AUTH__SECRET", "s" * 32)
     settings = read_settings(DEPLOY / "compose" / "pinway.toml")
-    assert (settings.mysql_password, settings.secret) == ("word", "s" * 32)
-    topology = parse((DEPLOY.parent / settings.topology_seed).read_bytes())
+    assert (settings.mysql.password, settings.secret) == ("word", "s" * 32)
+    topology = parse((DEPLOY.parent / settings.stores.topology_seed).read_bytes())
     assert list(topology.open_shards) == list(range(64))
 
 

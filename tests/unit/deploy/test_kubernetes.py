@@ -1,6 +1,5 @@
 """`deploy/kubernetes` is valid for the API, safe by default, and fits the settings."""
 
-import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import yaml
 import deploy
 from datasources.protocols import PRIORITIES
 from datasources.topology import parse
-from gateway.settings import read_settings
+from gateway.settings import EMBEDDED, read_settings
 
 FOLDER = Path(deploy.__file__).parent / "kubernetes"
 VERSIONS = ("1.30", "1.34", "1.37")  # a pod's `preStop.sleep` needs 1.30
@@ -99,14 +98,14 @@ def test_the_gateway_reads_the_settings_and_the_topology(monkeypatch: pytest.Mon
     for variable in container["env"]:
         monkeypatch.setenv(variable["name"], variable.get("value", "s" * 32))
     settings = read_settings(FOLDER / "pinway.toml")
-    assert settings.run_jobs is False
+    assert settings.jobs.run is False
     ports = {port["name"]: port["containerPort"] for port in container["ports"]}
-    assert (settings.port, settings.admin_port) == (ports["http"], ports["admin"])
+    assert (settings.http.port, settings.http.admin_port) == (ports["http"], ports["admin"])
     mounts = {mount["mountPath"] for mount in container["volumeMounts"]}
-    assert str(Path(settings.topology_seed).parent) in mounts
-    assert container["args"][-1] == f"{Path(settings.topology_seed).parent}/pinway.toml"
+    assert str(Path(settings.stores.topology_seed).parent) in mounts
+    assert container["args"][-1] == f"{Path(settings.stores.topology_seed).parent}/pinway.toml"
     assert parse((FOLDER / "topology.json").read_bytes()).epoch == 1
-    assert "embedded" not in tomllib.loads((FOLDER / "pinway.toml").read_text()).values()
+    assert EMBEDDED not in settings.stores.model_dump().values()
 
 
 def test_the_workers_take_every_queue_and_scale_on_its_age() -> None:

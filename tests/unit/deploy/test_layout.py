@@ -1,6 +1,5 @@
 """`deploy/stack/layout.py`, and what servers are told: configuration, settings, topology."""
 
-import tomllib
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -10,6 +9,7 @@ from deploy.stack import layout
 from deploy.stack.mariadb import topology_name
 from deploy.stack.secrets import Secrets
 from deploy.stack.service import Service
+from gateway.settings.sources import of_file
 
 SECRETS = Secrets("mysql-secret", "replica-secret", "auth-secret")
 PORTS = {name: 20_000 + n for n, name in enumerate(layout.port_names())}
@@ -113,14 +113,16 @@ def test_the_topology_names_each_server_with_its_port() -> None:
     ]
 
 
-def test_settings_come_back_from_their_file_as_they_were() -> None:
+def test_settings_come_back_from_their_file_as_they_were(tmp_path: Path) -> None:
     settings = layout.settings(Path('/odd "dir"\\ü'), PORTS, SECRETS)
-    assert tomllib.loads(layout.to_toml(settings)) == settings
+    path = tmp_path / "pinway.toml"
+    path.write_text(layout.to_toml(settings))
+    assert {name: given.value for name, given in of_file(path).items()} == settings
 
 
 def test_settings_point_to_the_thrift_servers_and_not_to_the_clusters() -> None:
     settings = layout.settings(Path("/dir"), PORTS, SECRETS)
     primary = f"hbase://127.0.0.1:{PORTS['hbase-primary-thrift/main']}"
     standby = f"hbase://127.0.0.1:{PORTS['hbase-standby-thrift/main']}"
-    assert settings["pools_primary"] == settings["feeds_primary"] == primary
-    assert settings["pools_standby"] == settings["feeds_standby"] == standby
+    assert settings["stores.pools_primary"] == settings["stores.feeds_primary"] == primary
+    assert settings["stores.pools_standby"] == settings["stores.feeds_standby"] == standby

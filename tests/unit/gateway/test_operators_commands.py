@@ -17,7 +17,8 @@ from feed_engine.times import DAY
 from gateway.cli import main
 from gateway.operate import doctor, plan
 from gateway.operate.schema_changes import changes
-from gateway.settings import Settings, read_settings
+from gateway.settings import Http, Settings, StoreUrls, read_settings
+from gateway.settings.model import NAMES
 from gateway.site.graph import graph_status
 from tests.pinway_process import free_port
 
@@ -91,7 +92,9 @@ def test_doctor_says_what_to_do_about_a_lost_shard(data: Path, tmp_path: Path) -
 
 
 def test_doctor_tells_of_settings_that_do_not_fit_together() -> None:
-    settings = Settings(topology="zookeeper://h:1/t", workers=2, max_connections=10**9)
+    settings = Settings(
+        stores=StoreUrls(topology="zookeeper://h:1/t"), http=Http(workers=2, max_connections=10**9)
+    )
     found = {(finding.check, finding.state) for finding in doctor.of_host(settings)}
     assert ("settings", doctor.FAULT) in found  # two workers, embedded stores
     assert ("settings", doctor.WARNING) in found  # not in production
@@ -104,19 +107,19 @@ def test_config_show_names_the_source_of_each_value_and_masks_secrets(
 ) -> None:
     config = tmp_path / "pinway.toml"
     config.write_text(
-        'port = 9000\nauth_secret = "' + "s" * 40 + '"\nproduction = true\n'
-        'queue = "redis://me:hidden@h:6379/0"\n'
+        'production = true\nauth.secret = "' + "s" * 40 + '"\n[http]\nport = 9000\n'
+        '[stores]\nqueue = "redis://me:hidden@h:6379/0"\n'
     )
-    monkeypatch.setenv("PINWAY_PORT", "9001")
-    monkeypatch.setenv("PINWAY_MYSQL_PASSWORD", "hidden")
+    monkeypatch.setenv("PINWAY_HTTP__PORT", "9001")
+    monkeypatch.setenv("PINWAY_MYSQL__PASSWORD", "hidden")
     done = pinway("config", "show", "--config", str(config), "--data-dir", "there", "--json")
     shown = {s["name"]: (s["value"], s["source"]) for s in json.loads(done.stdout)}
-    assert shown.keys() == Settings.model_fields.keys()
-    assert shown["port"] == (9001, "the environment, PINWAY_PORT")
+    assert set(shown) == set(NAMES)
+    assert shown["http.port"] == (9001, "the environment, PINWAY_HTTP__PORT")
     assert shown["data_dir"] == ("there", "--data-dir")
-    assert shown["queue"] == ("redis://me:***@h:6379/0", f"{config}, line 4")
-    assert shown["introspection"] == (False, "production = true")
-    assert shown["workers"] == (1, "default")
+    assert shown["stores.queue"] == ("redis://me:***@h:6379/0", f"{config}, line 6")
+    assert shown["http.introspection"] == (False, "production = true")
+    assert shown["http.workers"] == (1, "default")
     assert "hidden" not in done.stdout
     assert "sss" not in done.stdout
     assert "workers" not in pinway("config", "show", "--config", str(config), "--changed").stdout
@@ -210,7 +213,7 @@ def test_a_worker_refuses_stores_of_one_process(tmp_path: Path) -> None:
     assert (done.exit_code, "embedded stores belong to one process" in done.output) == (1, True)
     done = pinway("worker", "--data-dir", str(tmp_path), "--queues", "hasty")
     assert "queues: must be some of urgent, normal, bulk" in done.output
-    assert read_settings(queues="bulk,urgent").queues == ("bulk", "urgent")
+    assert read_settings(options={"jobs.queues": "bulk,urgent"}).jobs.queues == ("bulk", "urgent")
 
 
 def test_jobs_that_are_not_there_are_one_line(data: Path) -> None:

@@ -5,7 +5,7 @@ from prometheus_client import generate_latest
 
 from gateway.observe.metrics import ConnectionCollector, ExecutorCollector, new_registry
 from gateway.server.process import Server
-from gateway.settings import Settings
+from gateway.settings import Http, Settings
 from gateway.site.executors import new_executor
 from tests.unit.gateway.server.apps import App, Clock
 from tests.unit.gateway.server.test_bounds import connect
@@ -22,7 +22,7 @@ async def test_refused_documents_are_counted() -> None:
 
 
 async def test_refused_requests_and_connections_are_counted_by_reason() -> None:
-    server = Server(App(), Settings(max_connections_per_client=1))
+    server = Server(App(), Settings(http=Http(max_connections_per_client=1)))
     registry = new_registry(ConnectionCollector(server.connections))
     for _ in range(3):
         protocol, transport = connect(server, Clock(), "192.0.2.1")

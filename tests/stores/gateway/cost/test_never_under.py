@@ -35,7 +35,12 @@ async def demo(
     await flush(valkey)
     directory = copy_demo(filled_demo, tmp_path_factory.mktemp("demo") / "data")
     settings = read_settings(
-        data_dir=directory, run_jobs=False, mapping_cache=valkey.url(0), max_cost=0
+        options={
+            "data_dir": directory,
+            "jobs.run": False,
+            "stores.mapping_cache": valkey.url(0),
+            "limits.max_cost": 0,
+        },
     )
     async with gateway_on(settings) as gateway:
         viewer = await demo_viewer_id(gateway.stores)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from datasources.errors import StoreError, StoreUnavailable
-from feed_engine.speculation import ADAPTIVE, FIXED, Policy, Side, Stats
+from feed_engine.speculation import ADAPTIVE, EAGER, FIXED, Policy, Side, Stats
 from tests.unit.feed_engine.speculation.scripts import NEVER, Act, Store, load, race
 from tests.unit.feed_engine.virtual_time import run
 
@@ -20,13 +20,13 @@ def healthy(seed: int, median: float = 0.003) -> Act:
     return lambda _: median * rng.lognormvariate(0, 0.5)
 
 
-def stalling(seed: int) -> Act:
+def stalling(seed: int, share: float = 0.01) -> Act:
     rng, calls = random.Random(seed), healthy(seed + 1)
 
     def act(now: float) -> float | StoreError:
         took = calls(now)
         assert isinstance(took, float)
-        return took * 100 if rng.random() < 0.01 else took
+        return took * 100 if rng.random() < share else took
 
     return act
 
@@ -66,6 +66,15 @@ def test_when_all_is_well_extra_calls_are_few() -> None:
     assert stats.hedges <= 0.01 * stats.calls
     assert stats.warm == pytest.approx(0.01 * stats.calls, rel=0.3)
     assert (stats.outages, stats.refused, stats.failed) == (0, 0, 0)
+
+
+def test_the_eager_policy_hedges_stalls_that_are_beyond_the_budget_of_the_adaptive() -> None:
+    p99 = {}
+    for policy in (ADAPTIVE, EAGER):
+        seen, stats = simulated(stalling(1, 0.05), stalling(7, 0.05), seconds=100, policy=policy)
+        p99[policy.extra] = percentile(seen, 0.99, 5.0)
+        assert stats.hedges + stats.warm <= policy.extra * stats.calls + policy.burst
+    assert p99[EAGER.extra] <= p99[ADAPTIVE.extra] / 5
 
 
 def test_a_tail_of_stalls_is_ten_times_shorter() -> None:

@@ -5,6 +5,7 @@ import gc
 import tracemalloc
 import weakref
 from collections.abc import Callable
+from dataclasses import replace
 from threading import Event
 from types import SimpleNamespace
 from typing import Any
@@ -161,10 +162,8 @@ async def test_the_errors_of_a_limited_number_of_documents_are_cached() -> None:
 
 def test_the_number_and_length_of_errors_are_limited() -> None:
     fields = " ".join(f'viewer{{boards(x{n}: "{"y" * 2_000}"){{edges{{z}}}}}}' for n in range(40))
-    limits: Any = {"max_query_root_fields": 100}
-    cache = Documents(
-        schema._schema, size=1, max_bytes=10**9, limits=limits_of(Settings(**limits))
-    )  # fmt: skip
+    limits = replace(limits_of(Settings()), root_fields=100)
+    cache = Documents(schema._schema, size=1, max_bytes=10**9, limits=limits)
     errors = cache.get(f"{{ {fields} }}").errors
     assert len(errors) == ERRORS + 1
     assert max(len(error.message) for error in errors) <= MESSAGE + 3
@@ -405,9 +404,8 @@ async def test_a_large_operation_is_compiled_once_beside_the_loop() -> None:
 
 
 def test_response_paths_share_equal_selections() -> None:
-    limits: Any = {"max_query_selections": 10**9, "max_query_aliases": 10**9}
-    settings = limits_of(Settings(**limits))
-    cache = Documents(schema._schema, size=1, max_bytes=10**9, limits=settings)
+    limits = replace(limits_of(Settings()), selections=10**9, aliases=10**9)
+    cache = Documents(schema._schema, size=1, max_bytes=10**9, limits=limits)
     document = cache.get(fan_out(12))
     found = document.operation(None)
     assert isinstance(found, PreparedOperation)

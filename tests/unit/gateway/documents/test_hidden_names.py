@@ -10,13 +10,13 @@ import pytest
 from graphql import GraphQLEnumType, GraphQLInputObjectType
 
 from gateway.documents.hidden_names import Hiding, Sent
-from gateway.settings import Settings
+from gateway.settings import Http, Settings
 from gateway.site.executors import new_executor
 from schema import schema
 
 pytestmark = pytest.mark.anyio
 
-HIDDEN = Settings(suggestions=False, introspection=False)
+HIDDEN = Settings(http=Http(introspection=False))
 CONTEXT: Any = SimpleNamespace(fault=None, again=lambda: False, viewer_id=None)
 
 

@@ -19,7 +19,7 @@ from gateway.execution.run import response, waiting
 from gateway.execution.run.base_completer import SLICE
 from gateway.execution.run.errors import MOST_ERRORS
 from gateway.execution.tasks.deadlines import Deadlines
-from gateway.settings import Settings
+from gateway.settings import Limits, Settings
 from gateway.site.executors import executor_of
 from resolvers.bulk import bulk
 from schema.fields import field as field_of
@@ -167,9 +167,9 @@ async def test_each_step_of_a_mutation_adds_to_the_errors() -> None:
     assert outcome.errors[-1].extensions["leftOut"] == 2 * PARENTS - MOST_ERRORS
 
 
-async def answered(query: str, **settings: Any) -> dict[str, Any]:
+async def answered(query: str, **limits: Any) -> dict[str, Any]:
     context: Any = SimpleNamespace(again=None, fault=None)
-    result = await executor_of(SCHEMA, Settings(max_cost=0, **settings)).run(
+    result = await executor_of(SCHEMA, Settings(limits=Limits(max_cost=0, **limits))).run(
         query, None, None, context
     )
     answer: dict[str, Any] = orjson.loads(result.body())

@@ -16,7 +16,7 @@ from gateway.observe.answers import NAME
 from gateway.observe.logs import MOST, MOST_OF_ERROR, request_id, request_lines, start_logging
 from gateway.observe.requests import Requests
 from gateway.observe.volume import ADDRESSES, LINES_A_SECOND, OF_MANY, Volume
-from gateway.settings import Settings
+from gateway.settings import Settings, Telemetry
 
 TRACE, SPAN = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 
@@ -30,11 +30,11 @@ def unchanged_logging() -> Iterator[None]:
     request_id.set("")
 
 
-def observed(volume: Volume | None = None, **settings: Any) -> tuple[Requests, io.StringIO]:
+def observed(volume: Volume | None = None, **telemetry: Any) -> tuple[Requests, io.StringIO]:
     file = io.StringIO()
-    chosen = Settings(log_format="json", **settings)
+    chosen = Settings(telemetry=Telemetry(log_format="json", **telemetry))
     lines = request_lines(chosen, "worker 1", file)
-    requests = Requests(lines=lines, slow_seconds=chosen.slow_seconds, volume=volume)
+    requests = Requests(lines=lines, slow_seconds=chosen.telemetry.slow_seconds, volume=volume)
     return requests, file
 
 
@@ -144,7 +144,7 @@ def test_many_addresses_have_a_bounded_number_of_lines_together() -> None:
 def test_every_text_of_a_line_is_bounded(
     log_format: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    start_logging(Settings(log_format=log_format))
+    start_logging(Settings(telemetry=Telemetry(log_format=log_format)))
     try:
         raise ValueError("x" * 500_000)
     except ValueError:
@@ -173,7 +173,7 @@ def test_a_slow_operation_tells_its_calls() -> None:
 
 
 def test_lines_are_left_out_by_the_level() -> None:
-    assert request_lines(Settings(log_level="error", slow_seconds=0.0)) is None
+    assert request_lines(Settings(telemetry=Telemetry(log_level="error", slow_seconds=0.0))) is None
     requests, file = observed(log_level="warning", slow_seconds=0.5)
     requests.end(requests.begin({}), answered(), 200, 0.1)
     requests.end(requests.begin({}), answered(), 200, 0.9)
@@ -181,7 +181,7 @@ def test_lines_are_left_out_by_the_level() -> None:
 
 
 def test_every_line_is_json_with_the_requests_id(capsys: pytest.CaptureFixture[str]) -> None:
-    start_logging(Settings(log_format="json"), "worker 2")
+    start_logging(Settings(telemetry=Telemetry(log_format="json")), "worker 2")
     Requests().begin({b"x-request-id": b"id-9"})
     try:
         raise ValueError("broken")

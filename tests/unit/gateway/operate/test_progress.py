@@ -14,7 +14,7 @@ from gateway.operate import progress
 from gateway.operate.imports.report import Progress
 from gateway.operate.progress import Bars, telling
 from gateway.server import process
-from gateway.settings import Settings
+from gateway.settings import Settings, changed
 from gateway.site.installation import install
 from tests.pinway_process import free_port
 
@@ -75,7 +75,7 @@ def test_init_and_doctor_name_the_store_that_does_not_answer(
     data = ("--data-dir", f"{tmp_path}/data")
     assert CliRunner().invoke(main, ["init", *data]).exit_code == 0
     monkeypatch.setattr(progress, "SILENCE", 0.2)
-    monkeypatch.setenv("PINWAY_QUEUE", f"redis://127.0.0.1:{silent_port}/1")
+    monkeypatch.setenv("PINWAY_STORES__QUEUE", f"redis://127.0.0.1:{silent_port}/1")
     for command in ("init", "doctor"):
         done = CliRunner().invoke(main, [command, *data])
         assert f" s: queue at 127.0.0.1:{silent_port}: no answer yet" in done.stderr, command
@@ -88,7 +88,7 @@ async def test_a_gateway_names_the_stores_that_it_starts_without(
     settings = Settings(data_dir=tmp_path)
     await install(settings, lambda progress: None)
     queue = f"127.0.0.1:{free_port()}"
-    lost = settings.model_copy(update={"queue": f"redis://{queue}/1"})
+    lost = changed(settings, {"stores.queue": f"redis://{queue}/1"})
     async with process._opened(lost, jobs=False):
         told = f"started without stores that do not answer: queue at {queue}: Connection refused"
         assert told in caplog.messages

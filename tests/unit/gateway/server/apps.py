@@ -15,10 +15,11 @@ from uvicorn.server import ServerState
 from gateway.execution.encode import PART
 from gateway.http.endpoint import Answer, Answering
 from gateway.http.requests import JSON, Headers
+from gateway.server.bounds import Bounds
+from gateway.server.connections import Connections
 from gateway.server.process import Server
 from gateway.server.protocol import Protocol
 from gateway.server.shared_responses import MOST
-from gateway.settings import Settings
 
 BODY = b'{"data":{"n":1}}'
 BIG = 40 * MOST
@@ -220,10 +221,14 @@ class Transport:
 
 
 @asynccontextmanager
-async def connected(app: App, **settings: Any) -> AsyncIterator[tuple[Protocol, Transport, Clock]]:
-    """A connection driven by hand. It is kept open for five seconds, unless the settings differ."""
+async def connected(
+    app: App, connections: Connections | None = None, **bounds: Any
+) -> AsyncIterator[tuple[Protocol, Transport, Clock]]:
+    """A connection driven by hand. It is kept open for five seconds, unless the bounds differ."""
     clock = Clock()
-    protocol, transport = connect(Server(app, Settings(**settings)), clock)
+    protocol, transport = connect(
+        Server(app, connections=connections, bounds=Bounds(**bounds)), clock
+    )
     yield protocol, transport, clock
     protocol.connection_lost(None)
     assert clock.timers == []

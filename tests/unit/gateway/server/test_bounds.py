@@ -7,9 +7,10 @@ from typing import Any
 import orjson
 import pytest
 
+from gateway.server.connections import Connections
 from gateway.server.process import Server
 from gateway.server.protocol import LINGER_BYTES, LINGER_SECONDS, SMALL_CHUNKS, Protocol
-from gateway.settings import Settings
+from gateway.settings import Http, Settings
 from tests.unit.gateway.server.apps import (
     BODY,
     CLOSE,
@@ -72,8 +73,8 @@ def test_what_is_too_large_is_refused(sent: list[bytes], status: int, words: str
     @in_each_loop
     async def each() -> None:
         app = App()
-        bounds = {"max_url_bytes": 256, "max_headers": 8, "max_header_bytes": 1024}
-        async with connected(app, max_body_bytes=1000, **bounds) as (protocol, transport, _):
+        bounds = {"url_bytes": 256, "headers": 8, "header_bytes": 1024}
+        async with connected(app, body_bytes=1000, **bounds) as (protocol, transport, _):
             for part in sent:
                 protocol.data_received(part)
             found = await refusal(transport)
@@ -90,7 +91,7 @@ def test_what_is_too_large_is_refused(sent: list[bytes], status: int, words: str
 
 @in_each_loop
 async def test_no_more_is_read_of_what_comes_at_once_than_the_bounds_allow() -> None:
-    async with connected(App(), max_headers=8) as (protocol, transport, _):
+    async with connected(App(), headers=8) as (protocol, transport, _):
         protocol.data_received(HEAD + b"x: 1\r\n" * 30_000)
         assert len(protocol.headers) == 9
         assert (await refusal(transport))[0] == 431
@@ -121,8 +122,8 @@ async def test_what_is_as_large_as_allowed_is_answered() -> None:
     head = [f"x-{n}: y" for n in range(5)] + [f"connection: {' ' * 800}close"]
     async with served(app) as port:
         assert b" 200 OK" in await answers(port, request(url, *head, body="x" * 1000))
-    bounds: dict[str, Any] = {"max_url_bytes": 256, "max_headers": 8, "max_header_bytes": 1024}
-    async with connected(app, max_body_bytes=1000, **bounds) as (protocol, transport, _):
+    bounds: dict[str, Any] = {"url_bytes": 256, "headers": 8, "header_bytes": 1024}
+    async with connected(app, body_bytes=1000, **bounds) as (protocol, transport, _):
         for part in re.findall(b"(?s).{1,90}", request(url, *head, body="x" * 1000)):
             protocol.data_received(part)
         await asyncio.gather(*protocol.tasks)
@@ -133,7 +134,7 @@ async def test_what_is_as_large_as_allowed_is_answered() -> None:
 @in_each_loop
 async def test_a_long_body_before_a_head_in_parts_is_not_the_heads() -> None:
     app = App()
-    async with connected(app, max_header_bytes=1024) as (protocol, transport, _):
+    async with connected(app, header_bytes=1024) as (protocol, transport, _):
         second = request("/steps", body="22")
         protocol.data_received(request("/whole", body="x" * 100_000) + second[:20])
         protocol.data_received(second[20:30])
@@ -166,7 +167,7 @@ async def test_a_refused_client_may_go_on_sending_for_a_while() -> None:
 async def test_pipelined_requests_beyond_the_depth_are_dropped_and_end_the_connection() -> None:
     app = App()
     app.wait.clear()
-    async with connected(app, max_pipelined=3) as (protocol, transport, _):
+    async with connected(app, pipelined=3) as (protocol, transport, _):
         protocol.data_received(request("/whole"))
         await app.answering_now.wait()
         protocol.data_received(request("/steps") * 5_000)
@@ -227,7 +228,7 @@ async def test_the_body_of_a_pipelined_request_reaches_that_request() -> None:
 
 @in_each_loop
 async def test_a_connection_that_sends_nothing_is_closed() -> None:
-    async with connected(App(), header_timeout=4) as (_, transport, clock):
+    async with connected(App(), header_seconds=4) as (_, transport, clock):
         clock.move(3.9)
         assert not transport.closed
         clock.move(0.2)
@@ -237,7 +238,7 @@ async def test_a_connection_that_sends_nothing_is_closed() -> None:
 
 @in_each_loop
 async def test_headers_that_come_slowly_are_refused_however_often_a_byte_comes() -> None:
-    async with connected(App(), header_timeout=4) as (protocol, transport, clock):
+    async with connected(App(), header_seconds=4) as (protocol, transport, clock):
         clock.move(3)
         for byte in b"POS":
             protocol.data_received(bytes([byte]))
@@ -250,7 +251,7 @@ async def test_headers_that_come_slowly_are_refused_however_often_a_byte_comes()
 @in_each_loop
 async def test_a_later_requests_headers_are_timed_too() -> None:
     app = App()
-    async with connected(app, header_timeout=4) as (protocol, transport, clock):
+    async with connected(app, header_seconds=4) as (protocol, transport, clock):
         protocol.data_received(request("/whole") + b"POST")
         await asyncio.gather(*protocol.tasks)
         transport.written.clear()
@@ -263,7 +264,7 @@ async def test_a_later_requests_headers_are_timed_too() -> None:
 @in_each_loop
 async def test_a_body_that_comes_slowly_is_refused() -> None:
     app = App()
-    async with connected(app, body_timeout=4) as (protocol, transport, clock):
+    async with connected(app, body_seconds=4) as (protocol, transport, clock):
         asked = request("/whole", body="x" * 100)
         protocol.data_received(asked[:-50])
         for n in range(3):
@@ -278,7 +279,7 @@ async def test_a_body_that_comes_slowly_is_refused() -> None:
 @in_each_loop
 async def test_an_application_that_answered_before_the_body_came_is_not_contradicted() -> None:
     app = App()
-    async with connected(app, body_timeout=4) as (protocol, transport, clock):
+    async with connected(app, body_seconds=4) as (protocol, transport, clock):
         protocol.data_received(request("/early", body="x" * 100)[:-50])
         await asyncio.gather(*protocol.tasks)
         assert (await written(transport)).endswith(BODY)
@@ -290,7 +291,7 @@ async def test_an_application_that_answered_before_the_body_came_is_not_contradi
 @in_each_loop
 async def test_a_connection_goes_on_after_a_body_that_the_application_did_not_wait_for() -> None:
     app = App()
-    async with connected(app, body_timeout=4) as (protocol, transport, clock):
+    async with connected(app, body_seconds=4) as (protocol, transport, clock):
         asked = request("/early", body="x" * 100)
         protocol.data_received(asked[:-50])
         await asyncio.gather(*protocol.tasks)
@@ -306,7 +307,7 @@ async def test_a_connection_goes_on_after_a_body_that_the_application_did_not_wa
 
 @in_each_loop
 async def test_a_client_that_does_not_read_is_cut_off() -> None:
-    async with connected(App(), write_timeout=4) as (protocol, transport, clock):
+    async with connected(App(), write_seconds=4) as (protocol, transport, clock):
         protocol.data_received(request("/whole"))
         await asyncio.gather(*protocol.tasks)
         protocol.pause_writing()
@@ -322,7 +323,7 @@ async def test_a_client_that_does_not_read_is_cut_off() -> None:
 
 @in_each_loop
 async def test_closing_does_not_wait_for_ever_for_a_client_that_does_not_read() -> None:
-    async with connected(App(), write_timeout=4) as (protocol, transport, clock):
+    async with connected(App(), write_seconds=4) as (protocol, transport, clock):
         protocol.data_received(request("/whole", CLOSE))
         await asyncio.gather(*protocol.tasks)
         assert transport.closed
@@ -333,7 +334,7 @@ async def test_closing_does_not_wait_for_ever_for_a_client_that_does_not_read() 
 
 @in_each_loop
 async def test_unsent_bytes_are_bounded_by_the_setting() -> None:
-    async with connected(App(), max_unsent_bytes=5_000) as (_, transport, _):
+    async with connected(App(), unsent_bytes=5_000) as (_, transport, _):
         assert transport.high == 5_000
 
 
@@ -375,7 +376,7 @@ async def idle(protocol: Protocol) -> Protocol:
 @in_each_loop
 async def test_a_new_connection_takes_the_place_of_one_that_never_sent_a_request() -> None:
     app, clock = App(), Clock()
-    server = Server(app, Settings(max_connections=3))
+    server = Server(app, Settings(http=Http(max_connections=3)))
     first, first_transport = connect(server, clock)
     await idle(first)
     fresh = [connect(server, clock) for _ in range(5)]
@@ -389,7 +390,7 @@ async def test_a_new_connection_takes_the_place_of_one_that_never_sent_a_request
 async def test_where_none_waits_a_new_connection_is_refused() -> None:
     app, clock = App(), Clock()
     app.wait.clear()
-    server = Server(app, Settings(max_connections=3))
+    server = Server(app, Settings(http=Http(max_connections=3)))
     busy = [connect(server, clock) for _ in range(3)]
     for protocol, _ in busy:
         protocol.data_received(request("/whole"))
@@ -411,7 +412,7 @@ async def test_where_none_waits_a_new_connection_is_refused() -> None:
 @in_each_loop
 async def test_one_client_has_a_bound_of_its_own_unless_it_is_a_trusted_proxy() -> None:
     app, clock = App(), Clock()
-    settings = Settings(max_connections_per_client=2, trusted_proxies=("10.0.0.1",))
+    settings = Settings(http=Http(max_connections_per_client=2, trusted_proxies=("10.0.0.1",)))
     server = Server(app, settings)
 
     def take(peer: str, count: int) -> list[bool]:
@@ -427,8 +428,7 @@ async def test_one_client_has_a_bound_of_its_own_unless_it_is_a_trusted_proxy() 
 @in_each_loop
 async def test_bytes_of_bodies_are_bounded_in_all_and_for_each_client() -> None:
     app, clock = App(), Clock()
-    settings = Settings(max_body_bytes=100_000, max_bodies_bytes=400_000)
-    server = Server(app, settings)
+    server = Server(app, connections=Connections(100, 100, most_bytes=400_000))
     opened: list[Protocol] = []
 
     def send(peer: str, size: int) -> bool:
@@ -473,7 +473,7 @@ async def test_the_bytes_of_a_body_are_let_go_with_the_answer() -> None:
 @in_each_loop
 async def test_a_connection_that_ended_leaves_its_place() -> None:
     app, clock = App(), Clock()
-    server = Server(app, Settings(max_connections_per_client=1))
+    server = Server(app, Settings(http=Http(max_connections_per_client=1)))
     for _ in range(3):
         protocol, transport = connect(server, clock, "192.0.2.1")
         assert not transport.closed
@@ -484,7 +484,9 @@ async def test_a_connection_that_ended_leaves_its_place() -> None:
 
 @in_each_loop
 async def test_the_body_of_a_refused_request_is_dropped_while_its_connection_lingers() -> None:
-    async with connected(App(), max_body_bytes=100_000, max_bodies_bytes=400_000) as opened:
+    async with connected(
+        App(), Connections(10, 10, most_bytes=400_000), body_bytes=100_000
+    ) as opened:
         protocol, transport, _ = opened
         protocol.peer = "192.0.2.1"
         assert protocol._all.hold(protocol.peer, 90_000)  # of 100,000, by other connections

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from datasources.errors import ConfigError
 from gateway.cli import main
-from gateway.settings import Settings
+from gateway.settings import Auth, Settings
 from gateway.site.directory import check_directory
 
 COMMANDS = (
@@ -42,7 +42,7 @@ def test_a_command_names_the_directory_and_the_remedy(words: tuple[str, ...], da
 
 def test_a_gateway_names_them_before_it_makes_a_key(data: Path) -> None:
     with pytest.raises(ConfigError, match="belongs to another user"):
-        _ = Settings(data_dir=data, auth_secret="").secret
+        _ = Settings(data_dir=data, auth=Auth(secret="")).secret
     assert list(data.iterdir()) == []
 
 

@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 
 from datasources.protocols import Due, Forgotten, Parked, Stores
-from gateway.settings import Settings
+from gateway.settings import Jobs, Settings, StoreUrls
 from gateway.site.relays import SILENT, Sleep, lock_file, work_alone, work_for_host
 
 pytestmark = pytest.mark.anyio
@@ -148,7 +148,11 @@ class Seen:
 async def test_the_process_that_relays_removes_expired_rows_and_another_process_does_neither(
     tmp_path: Path,
 ) -> None:
-    settings = Settings(data_dir=tmp_path, topology="zookeeper://h:1/t", relay_seconds=0.01)
+    settings = Settings(
+        data_dir=tmp_path,
+        stores=StoreUrls(topology="zookeeper://h:1/t"),
+        jobs=Jobs(relay_seconds=0.01),
+    )
     first, second = Seen(), Seen()
     works = asyncio.create_task(work_for_host(cast(Stores, first), settings))
     await first.expired.wait()
@@ -169,9 +173,9 @@ async def test_the_process_that_relays_removes_expired_rows_and_another_process_
 def test_processes_on_the_same_stores_lock_the_same_file(tmp_path: Path) -> None:
     def locked(**given: Any) -> Path | None:
         stores = {"topology": "zookeeper://h:1/t", "queue": "redis://:secret@h:1/0"}
-        return lock_file(Settings(data_dir=tmp_path, **stores | given))
+        return lock_file(Settings(data_dir=tmp_path, stores=StoreUrls(**stores | given)))
 
-    assert locked() == locked(workers=3) == locked(queue="redis://:other@h:1/0")
+    assert locked() == locked(slave_reads=False) == locked(queue="redis://:other@h:1/0")
     assert locked() != locked(topology="zookeeper://h:1/u")
     assert locked() != locked(queue="redis://h:1/1")
     assert lock_file(Settings(data_dir=tmp_path)) is None

@@ -5,7 +5,7 @@ import asyncio
 from gateway.server.fairness.reads import MUCH
 from gateway.server.fairness.shares import A_CONNECTION, BURST, WINDOW, Shares
 from gateway.server.process import Server
-from gateway.settings import Settings
+from gateway.settings import Http, Settings
 from tests.unit.gateway.server.apps import App, Clock, connect, request, until
 from tests.unit.gateway.server.loops import in_each_loop
 
@@ -16,7 +16,7 @@ def crowded() -> tuple[Server, Clock]:
     """A server with a client in debt, while a request of another client is in progress."""
     clock = Clock()
     shares = Shares(0.25, clock=clock.time, used=clock.time)
-    server = Server(App(), Settings(trusted_proxies=(PROXY,)), shares=shares)
+    server = Server(App(), Settings(http=Http(trusted_proxies=(PROXY,))), shares=shares)
     shares.begin(HONEST)
     shares.charge(FLOOD, 2 * BURST)
     return server, clock
@@ -66,7 +66,7 @@ async def test_a_connection_that_closed_while_it_was_not_read_is_left_alone() ->
 @in_each_loop
 async def test_one_connection_of_a_client_that_sends_much_is_read_in_a_turn() -> None:
     clock = Clock()
-    server = Server(App(), Settings(trusted_proxies=(PROXY,)), shares=Shares(0.25))
+    server = Server(App(), Settings(http=Http(trusted_proxies=(PROXY,))), shares=Shares(0.25))
     head = request("/steps", body="x" * 500_000)[:MUCH]
     several = [connect(server, clock, FLOOD) for _ in range(4)]
     other, proxied = connect(server, clock, HONEST), connect(server, clock, PROXY)
