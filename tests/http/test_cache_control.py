@@ -28,7 +28,7 @@ async def kept(c: httpx.AsyncClient, query: str, **headers: str) -> str:
 
 @pytest.fixture
 async def public(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
-    async with site(tmp_path, public_max_age=120) as found, client(found.public) as c:
+    async with site(tmp_path, {"http.public_max_age": 120}) as found, client(found.public) as c:
         yield c
 
 
@@ -87,7 +87,7 @@ async def test_nothing_is_public_unless_the_setting_says_so(tmp_path: Path) -> N
 async def test_origins_with_permissions_have_answers_of_their_own(tmp_path: Path) -> None:
     origin = "https://app.example"
     async with (
-        site(tmp_path, public_max_age=120, allowed_origins=(origin,)) as found,
+        site(tmp_path, {"http.public_max_age": 120, "http.allowed_origins": (origin,)}) as found,
         client(found.public) as c,
     ):
         for headers in ({}, {"origin": origin}):

@@ -2,7 +2,7 @@
 persisted queries."""
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -28,11 +28,13 @@ def hashed(digest: str, version: int = 1) -> dict[str, Any]:
 
 
 @asynccontextmanager
-async def gateway(directory: Path, **values: object) -> AsyncIterator[httpx.AsyncClient]:
+async def gateway(
+    directory: Path, values: Mapping[str, object] | None = None
+) -> AsyncIterator[httpx.AsyncClient]:
     """A client of a gateway with the user ann."""
     async with site(directory / "data") as open_to_all, client(open_to_all.public) as c:
         assert (await c.post("/graphql", json={"query": SIGN_UP})).status_code == 200
-    async with site(directory / "data", **values) as found, client(found.public) as c:
+    async with site(directory / "data", values) as found, client(found.public) as c:
         yield c
 
 
@@ -135,7 +137,7 @@ async def test_a_wrong_extension_is_told(tmp_path: Path) -> None:
 
 
 async def test_without_registration_clients_are_told_to_send_documents(tmp_path: Path) -> None:
-    async with gateway(tmp_path, automatic_documents=0, web=False) as c:
+    async with gateway(tmp_path, {"http.automatic_documents": 0, "http.web": False}) as c:
         answer = await sent(c, extensions=hashed(digest_of(TEXT)))
         assert code(answer) == ("PersistedQueryNotSupported", "PERSISTED_QUERY_NOT_SUPPORTED")
         both = await sent(c, query=TEXT, extensions=hashed(digest_of(TEXT)))
@@ -149,7 +151,7 @@ async def test_a_trusted_document_is_found_by_each_way_to_name_it(
     tmp_path: Path, manifest: Path, only: bool
 ) -> None:
     async with gateway(
-        tmp_path, trusted_documents=(str(manifest),), trusted_documents_only=only
+        tmp_path, {"http.trusted_documents": (str(manifest),), "http.trusted_documents_only": only}
     ) as c:
         for method in ("POST", "GET"):
             for named in (
@@ -171,7 +173,7 @@ async def test_a_trusted_document_is_found_by_each_way_to_name_it(
 async def test_trusted_documents_only_refuses_all_else(tmp_path: Path, manifest: Path) -> None:
     own = "{ __typename }"
     async with gateway(
-        tmp_path, trusted_documents=(str(manifest),), trusted_documents_only=True
+        tmp_path, {"http.trusted_documents": (str(manifest),), "http.trusted_documents_only": True}
     ) as c:
         for method in ("POST", "GET"):
             for named in ({}, {"extensions": hashed(digest_of(own))}):
@@ -199,7 +201,7 @@ def broken(manifest: Path) -> Path:
 
 async def test_a_broken_manifest_ends_the_start(tmp_path: Path, broken: Path) -> None:
     with pytest.raises(ConfigError, match="not valid JSON"):
-        async with gateway(tmp_path, trusted_documents=(str(broken),)):
+        async with gateway(tmp_path, {"http.trusted_documents": (str(broken),)}):
             pass
 
 
@@ -209,9 +211,9 @@ async def test_the_web_clients_documents_are_trusted_where_the_client_is_served(
     documents = json.loads(MANIFEST.read_text())
     id_, text = next(iter(documents.items()))
     assert id_ == digest_of(text)
-    async with gateway(tmp_path, trusted_documents_only=True) as c:
+    async with gateway(tmp_path, {"http.trusted_documents_only": True}) as c:
         found = await sent(c, extensions=hashed(id_), operationName="Nothing")
         assert "no operation" in code(found)[0]
-    async with gateway(tmp_path, trusted_documents_only=True, web=False) as c:
+    async with gateway(tmp_path, {"http.trusted_documents_only": True, "http.web": False}) as c:
         answer = await sent(c, extensions=hashed(id_))
         assert code(answer)[1] == "PERSISTED_QUERY_NOT_IN_LIST"

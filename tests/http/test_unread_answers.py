@@ -16,7 +16,7 @@ from gateway.http.endpoint import HELD, Answer
 from gateway.http.peers import Proxies
 from gateway.http.requests import JSON
 from gateway.server.fairness.clients import Clients
-from gateway.settings import Settings
+from gateway.settings import Auth, Http, Settings
 from tests.gateways import Gateway, embedded_gateway
 from tests.unit.gateway.server.apps import served, until
 
@@ -107,7 +107,7 @@ async def test_answers_that_are_compressed_are_counted_too(
 
     monkeypatch.setattr(endpoint, "compressed", late)
     query = await long_query(gateway, 1)
-    settings = Settings(auth_secret=SECRET, max_answers_bytes=20_000_000)
+    settings = Settings(auth=Auth(secret=SECRET), http=Http(max_answers_bytes=20_000_000))
     transport = httpx.ASGITransport(create_site(settings, gateway.runtime).public)
     headers = {"x-forwarded-for": "192.0.2.9", "accept-encoding": "gzip"}
     async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
@@ -144,7 +144,7 @@ async def test_a_stranger_fills_no_memory_with_answers(gateway: Gateway) -> None
     head += (
         f"x-forwarded-for: 192.0.2.9\r\nconnection: close\r\ncontent-length: {len(body)}\r\n\r\n"
     )
-    settings = Settings(auth_secret=SECRET, max_answers_bytes=80_000_000, write_timeout=600)
+    settings = Settings(auth=Auth(secret=SECRET), http=Http(max_answers_bytes=80_000_000))
     async with served(create_site(settings, gateway.runtime).public) as port:
         opened = []
         for _ in range(5):

@@ -14,7 +14,7 @@ from tests.pinway_process import serving
 def seen(filled_demo: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
     data = copy_demo(filled_demo, tmp_path_factory.mktemp("federation") / "data")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PINWAY_FEDERATION", "true")
+        patch.setenv("PINWAY_HTTP__FEDERATION", "true")
         with serving(data) as served:
             return run_client("federation", served.url, served.token)
 

@@ -43,8 +43,8 @@ def test_each_tools_manifest_serves_its_clients_and_nothing_else_is_run(
         folder / "apollo" / "persisted.json",
         folder / "codegen" / "gen" / "persisted-documents.json",
     ]
-    monkeypatch.setenv("PINWAY_TRUSTED_DOCUMENTS", ",".join(map(str, manifests)))
-    monkeypatch.setenv("PINWAY_TRUSTED_DOCUMENTS_ONLY", "true")
+    monkeypatch.setenv("PINWAY_HTTP__TRUSTED_DOCUMENTS", ",".join(map(str, manifests)))
+    monkeypatch.setenv("PINWAY_HTTP__TRUSTED_DOCUMENTS_ONLY", "true")
     with serving(copy_demo(filled_demo, tmp_path / "data")) as served:
         found = run_client(
             "trusted",

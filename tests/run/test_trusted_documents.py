@@ -32,8 +32,8 @@ def test_a_hang_up_replaces_the_documents_and_a_broken_file_replaces_none(
 ) -> None:
     manifest = tmp_path / "persisted.json"
     manifest.write_text(json.dumps({"one": "{ __typename }"}))
-    monkeypatch.setenv("PINWAY_TRUSTED_DOCUMENTS", str(manifest))
-    monkeypatch.setenv("PINWAY_TRUSTED_DOCUMENTS_ONLY", "true")
+    monkeypatch.setenv("PINWAY_HTTP__TRUSTED_DOCUMENTS", str(manifest))
+    monkeypatch.setenv("PINWAY_HTTP__TRUSTED_DOCUMENTS_ONLY", "true")
     data = copy_demo(filled_demo, tmp_path / "data")
     found, missing = {"data": {"__typename": "Query"}}, "PERSISTED_QUERY_NOT_IN_LIST"
     with serving(data) as served:

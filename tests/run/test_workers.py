@@ -274,7 +274,7 @@ def test_a_hang_up_makes_every_worker_read_its_trusted_documents_again(
 ) -> None:
     manifest, own = tmp_path / "persisted.json", tmp_path / "trusted.toml"
     manifest.write_text('{"one": "{ __typename }"}')
-    own.write_text(f"trusted_documents = [{json.dumps(str(manifest))}]\n{config.read_text()}")
+    own.write_text(f"http.trusted_documents = [{json.dumps(str(manifest))}]\n{config.read_text()}")
 
     def refused(id_: str) -> set[bool]:
         """Whether workers refuse the id, from more connections than one worker gets."""

@@ -39,7 +39,7 @@ class World:
 @pytest.fixture(scope="module")
 async def world(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
     directory = tmp_path_factory.mktemp("data")
-    async with embedded_gateway(directory, federation=True) as gateway:
+    async with embedded_gateway(directory, {"http.federation": True}) as gateway:
         found = World()
         found.gateway, found.counts = gateway, Counts()
         await gateway.sign_up("ann", "bob")

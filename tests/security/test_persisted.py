@@ -56,8 +56,8 @@ async def test_no_request_runs_a_document_that_is_not_in_the_list(
         {"documentId": "sha256:sha256:named"},
         {"documentId": "../named"},
     ]
-    values = {"trusted_documents": (str(manifest),), "trusted_documents_only": True}
-    async with site(tmp_path / "data", **values) as found, client(found.public) as c:
+    values = {"http.trusted_documents": (str(manifest),), "http.trusted_documents_only": True}
+    async with site(tmp_path / "data", values) as found, client(found.public) as c:
         for message in [*messages, *messages]:
             answer = await c.post("/graphql", json=message)
             assert codes(answer) in (["QUERY_NOT_IN_SAFELIST"], ["PERSISTED_QUERY_NOT_IN_LIST"])
@@ -74,7 +74,7 @@ async def test_the_cost_of_a_trusted_and_of_a_registered_document_is_bounded(
     tmp_path: Path, manifest: Path
 ) -> None:
     async with (
-        site(tmp_path / "data", trusted_documents=(str(manifest),)) as found,
+        site(tmp_path / "data", {"http.trusted_documents": (str(manifest),)}) as found,
         client(found.public) as c,
     ):
         trusted = await c.post("/graphql", json={"documentId": "dear"})
@@ -89,7 +89,9 @@ async def test_running_a_registered_document_is_charged_like_its_text(tmp_path: 
     page = "{ interests(first: 100) { edges { node { id name slug description } } } }"
     by_hash = {"extensions": hashed(digest_of(page))}
     async with (
-        site(tmp_path, rate_cost=1, rate_burst=1_000, max_cost=1_000) as found,
+        site(
+            tmp_path, {"limits.rate_cost": 1, "limits.rate_burst": 1_000, "limits.max_cost": 1_000}
+        ) as found,
         client(found.public) as c,
     ):
         answer = await c.post("/graphql", json={"query": page, **by_hash})
@@ -99,7 +101,7 @@ async def test_running_a_registered_document_is_charged_like_its_text(tmp_path: 
 
 
 async def test_another_clients_answer_is_never_a_strangers(tmp_path: Path) -> None:
-    async with site(tmp_path, public_max_age=3_600) as found, client(found.public) as c:
+    async with site(tmp_path, {"http.public_max_age": 3_600}) as found, client(found.public) as c:
         signed = await c.post("/graphql", json={"query": SIGN_UP})
         token = {"authorization": f"Bearer {signed.json()['data']['signUp']['token']}"}
         made = await c.post("/graphql", json={"query": SECRET}, headers=token)

@@ -244,7 +244,7 @@ def test_the_graph_of_related_pins_is_built_and_its_state_is_told(data: Path) ->
 
 
 def test_a_graph_that_is_older_than_its_log_is_told(data: Path) -> None:
-    settings = read_settings(data_dir=data)
+    settings = read_settings(options={"data_dir": data})
     answered("related", "build", "--data-dir", str(data), "--json")
     now = time.time_ns() // 1_000_000
     assert graph_status(settings, now + 2 * DAY)["state"] == "ok"

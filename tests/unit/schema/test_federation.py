@@ -3,7 +3,7 @@
 from graphql import build_schema, parse
 from graphql.utilities import find_breaking_changes
 
-from gateway.settings import Settings
+from gateway.settings import Http, Settings
 from gateway.site.executors import new_executor
 from resolvers.entities import ENTITIES
 from schema import schema
@@ -49,5 +49,5 @@ def test_a_gateway_tells_its_sdl_unless_introspection_is_off() -> None:
         return [name for name, text in texts.items() if documents.get(text).errors]
 
     assert refused(Settings()) == ["_service", "_entities"]
-    assert refused(Settings(federation=True)) == []
-    assert refused(Settings(federation=True, introspection=False)) == ["_service"]
+    assert refused(Settings(http=Http(federation=True))) == []
+    assert refused(Settings(http=Http(federation=True, introspection=False))) == ["_service"]

@@ -11,7 +11,7 @@ import pytest
 import strawberry
 
 from gateway.execution import encode
-from gateway.settings import Settings
+from gateway.settings import Limits, Settings
 from gateway.site.executors import executor_of
 from resolvers.bulk import bulk
 from schema.fields import field as field_of
@@ -79,9 +79,9 @@ SHAPES = {
 }
 
 
-async def answered(query: str, **settings: Any) -> dict[str, Any]:
+async def answered(query: str, **limits: Any) -> dict[str, Any]:
     context: Any = SimpleNamespace(again=None, fault=None)
-    executor = executor_of(SCHEMA, Settings(max_cost=0, **settings))
+    executor = executor_of(SCHEMA, Settings(limits=Limits(max_cost=0, **limits)))
     result = await executor.run(query, None, None, context)
     answer: dict[str, Any] = orjson.loads(result.body())
     return answer
