@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from bench.call_counts import Counts
 from datasources.protocols import Sides
 from datasources.records import Interest, Pin, User
 from feed_engine import writes
@@ -31,7 +32,6 @@ from feed_engine.feeds.smart.interests import FILLED, LOWEST_STAMP, fill, tidy
 from feed_engine.feeds.wide import read_row
 from feed_engine.outbox.change import FanOutBatch, InterestShort, PinPublished, VisitShown
 from feed_engine.outbox.completion import settle
-from tests.call_counts import Counts
 from tests.faulty import Unwell
 from tests.feeds import START, Feeding, pins_of
 
