@@ -1,6 +1,6 @@
 """The ASGI application, which connects all parts."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -70,7 +70,8 @@ def create_site(
     settings: Settings,
     runtime: Runtime,
     executor: Executor | None = None,
-    *counting: Collector,
+    *,
+    counting: Sequence[Collector] = (),
     siblings: Siblings | None = None,
     process: str = "",
     shares: Shares | None = None,
@@ -172,7 +173,12 @@ def _clients(
         buckets = runtime.stores.mapping_cache
         sign_ups = Rate(buckets, refill=accounts, burst=accounts * SIGN_UP, kind="s")
     return Clients(
-        *(proxies, rate, settings.max_running, settings.max_running_cost, sign_ups, refusals),
+        proxies,
+        rate,
+        most_running=settings.max_running,
+        most_running_cost=settings.max_running_cost,
+        sign_ups=sign_ups,
+        refusals=refusals,
         shares=shares or Shares(settings.client_share),
     )
 
@@ -188,7 +194,11 @@ def _contexts(
 
     def new_context(viewer_id: int | None) -> Context:
         return Context(
-            *(runtime.stores, runtime.feeds, viewer_id, settings.url, issue),
+            stores=runtime.stores,
+            feeds=runtime.feeds,
+            viewer_id=viewer_id,
+            public_url=settings.url,
+            issue_token=issue,
             spacing=settings.spacing,
             cursors=cursors,
             feed_tokens=feed_tokens,

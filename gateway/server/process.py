@@ -95,10 +95,11 @@ async def serve(
                 most_bytes=settings.max_bodies_bytes,
             )
             health = ProcessHealth()
-            counting = ConnectionCollector(connections), health
             shares = Shares(settings.client_share)
             site = create_site(
-                *(settings, runtime, None, *counting),
+                settings,
+                runtime,
+                counting=(ConnectionCollector(connections), health),
                 siblings=siblings,
                 process=name,
                 shares=shares,
@@ -165,7 +166,7 @@ async def work(settings: Settings, operators: socket.socket | None = None) -> No
     """Run jobs, and answer operators only, until stopped."""
     async with _opened(settings, jobs=True) as runtime:
         health = ProcessHealth()
-        site = create_site(settings, runtime, None, health)
+        site = create_site(settings, runtime, counting=(health,))
         async with _answering(operators, _OperatorsServer(site.admin)):
             log.info("working on the jobs of the queues %s", ", ".join(settings.queues))
             with health.watching():

@@ -160,7 +160,10 @@ async def _run_job(runtime: Runtime, settings: Settings, job: Job) -> None:
     try:
         with recorded(recording):
             await run_job(
-                *(runtime.stores, job), spacing=settings.spacing, settings=runtime.feeds.settings
+                runtime.stores,
+                job,
+                spacing=settings.spacing,
+                settings=runtime.feeds.settings,
             )
     except BaseException as error:
         outcome = outcome_of(error)
