@@ -5,6 +5,7 @@ they are not committed.
 """
 
 import json
+import runpy
 import socket
 import subprocess
 import sys
@@ -35,12 +36,13 @@ from prometheus_client.parser import text_string_to_metric_families
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from bench.plots import plots  # noqa: E402
 from gateway.cli import main  # noqa: E402
 from schema import schema  # noqa: E402
 
+RESULTS = ROOT / "bench" / "results"
+plots = runpy.run_path(str(ROOT / "docs/plots.py"))["plots"]
 PLOTS = [
-    *sorted((ROOT / "bench/results").glob("*.svg")),
+    *sorted(RESULTS.glob("*.svg")),
     ROOT / "bench/order/growth.svg",
     *sorted((ROOT / "bench/drills/plots").glob("*.svg")),
 ]
@@ -200,7 +202,7 @@ def measured_page() -> str:
         "`bench/README.md` says how they are measured and what the figures depend on. A goal is a "
         "ratio against a peer in the same run.\n"
     ]
-    results = {path.stem: path for path in sorted((ROOT / "bench/results").glob("*.json"))}
+    results = {path.stem: path for path in sorted(RESULTS.glob("*.json"))}
     for name in sorted(results, key=lambda name: (name not in BENCHMARKS, name)):
         rows = json.loads(results[name].read_text())
         title = BENCHMARKS.get(name, f"`make bench NAME={name}`")

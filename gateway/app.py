@@ -1,6 +1,6 @@
 """The ASGI application, which connects all parts."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -72,7 +72,8 @@ def create_site(
     settings: Settings,
     runtime: Runtime,
     executor: Executor | None = None,
-    *counting: Collector,
+    *,
+    counting: Sequence[Collector] = (),
     siblings: Siblings | None = None,
     process: str = "",
     shares: Shares | None = None,

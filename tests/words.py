@@ -17,7 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 FOLDERS = (
     *("gateway", "schema", "resolvers", "loaders", "feed_engine", "datasources"),
-    *("deploy", "pinway", "tests", "bench"),
+    *("deploy", "pinway", "tests", "bench", "checkout"),
 )
 _PRONOUNS = "those|these|that|it|its|they|them|their|theirs|he|she|his|her"
 _QUESTIONS = "who|whom|whose|whoever|whomever|what|whatever|which|whichever"

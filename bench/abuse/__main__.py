@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from bench.abuse import beside, dearest, documents, fuzz, page, peers
+from bench.abuse import comparison, dearest, documents, fuzz, page, peers
 from bench.abuse.attacks import ATTACKS, CRITICAL
 from bench.abuse.site import prepare
 from bench.execution.servers import BenchError
@@ -53,10 +53,10 @@ def main() -> None:
 def only(texts: list[str], *, quick: bool) -> None:
     """Run only these attacks."""
     names = [name for name in ATTACKS if any(text in name for text in texts)] or list(CRITICAL)
-    effort = beside.QUICK if quick else beside.FULL
+    effort = comparison.QUICK if quick else comparison.FULL
     with tempfile.TemporaryDirectory(prefix="pinway-bench-") as directory:
         folder = Path(directory)
-        print(table(beside.measure(folder, prepare(folder), names, effort)))
+        print(table(comparison.measure(folder, prepare(folder), names, effort)))
 
 
 def run(parts: list[str], *, quick: bool, to_page: bool) -> None:
@@ -64,7 +64,7 @@ def run(parts: list[str], *, quick: bool, to_page: bool) -> None:
     with tempfile.TemporaryDirectory(prefix="pinway-bench-") as directory:
         folder = Path(directory)
         prepared = prepare(folder)
-        effort = beside.QUICK if quick else beside.FULL
+        effort = comparison.QUICK if quick else comparison.FULL
         measures: dict[str, Callable[[], list[Row]]] = {
             "documents": lambda: [documents.row(rounds=1 if quick else 3)],
             "dearest": lambda: dearest.measure(
@@ -73,7 +73,7 @@ def run(parts: list[str], *, quick: bool, to_page: bool) -> None:
             "mutants": lambda: fuzz.measure(
                 folder, prepared, fuzz.QUICK if quick else fuzz.FULL
             ).rows(),
-            "beside": lambda: beside.measure(folder, prepared, list(ATTACKS), effort),
+            "beside": lambda: comparison.measure(folder, prepared, list(ATTACKS), effort),
             "peers": lambda: peers.measure(folder, effort),
         }
         for part in (part for part in PARTS if part in parts):

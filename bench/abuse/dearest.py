@@ -31,7 +31,10 @@ import uvloop
 from graphql import FieldNode, NameNode, OperationDefinitionNode, SelectionNode, parse, print_ast
 
 from bench.abuse.attacks import errors
+from bench.abuse.attacks.random_operations import Drawn
+from bench.abuse.attacks.shapes import PAGE_OF_PINS
 from bench.abuse.site import SECRET, Facts, prepare
+from bench.call_counts import Counts
 from bench.rows import Row
 from feed_engine.feeds.settings import Feeds
 from gateway.app import create_site
@@ -42,19 +45,16 @@ from gateway.settings import Settings, read_settings
 from gateway.site.executors import new_executor
 from gateway.site.runtime import Runtime, running
 from schema import schema
-from tests.call_counts import Counts
-from tests.unit.gateway.cost.random_operations import Drawn
 
 SECONDS, CALLS, MEMORY = 0.150, 2_000, 50.0
 """The goals: seconds of processor time, store calls, MiB."""
 FULL, QUICK = 400, 60
 MEASURED_AGAIN = 12
 
-_PINS = "pins(first: 50) { edges { node { board { owner { id } } } } }"
 _FEED = "homeFeed(first: 100) { edges { node { title description board { name } } } }"
 _EACH = "id username fullName about createdAt"
 KNOWN = {
-    "pages of pins": _PINS,
+    "pages of pins": PAGE_OF_PINS,
     "home feeds": _FEED,
     "users": f"users(first: 100) {{ edges {{ cursor node {{ {_EACH} }} }} }}",
     "counts": "users(first: 100) { edges { node { pinCount boardCount followerCount } } }",

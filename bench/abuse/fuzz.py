@@ -17,9 +17,9 @@ from pathlib import Path
 
 import uvloop
 
-from bench.abuse.mutating import Mutant, Mutants
+from bench.abuse.attacks.mutants import Mutant, Mutants
+from bench.abuse.attacks.wire import HOST, Connection
 from bench.abuse.site import Site, prepare, site
-from bench.abuse.wire import HOST, Connection
 from bench.rows import Row
 from schema import schema
 

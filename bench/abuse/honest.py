@@ -23,8 +23,8 @@ from typing import Any, NamedTuple
 
 import uvloop
 
+from bench.abuse.attacks.wire import PEER, Connection, post
 from bench.abuse.site import Facts
-from bench.abuse.wire import PEER, Connection, post
 from bench.execution.data import VIEWERS, body
 
 SAMPLES = Path(__file__).parents[2] / "gateway" / "samples"

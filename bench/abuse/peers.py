@@ -12,9 +12,9 @@ import sys
 from pathlib import Path
 
 from bench.abuse.attacks import ATTACKS
-from bench.abuse.beside import Course, Effort
+from bench.abuse.attacks.wire import PEER
+from bench.abuse.comparison import Course, Effort
 from bench.abuse.site import Facts, Site
-from bench.abuse.wire import PEER
 from bench.execution.contenders import MERCURIUS_JIT, STOCK, feed_contenders
 from bench.execution.data import data
 from bench.execution.environment import node

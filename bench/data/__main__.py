@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from bench.data.alternation import in_turn
 from bench.data.caches import hung_caches
-from bench.data.many import many_shards, say
-from bench.data.turns import in_turn
+from bench.data.many_shards import many_shards, say
 from bench.machine import machine
 from bench.rows import Row, replace, table
 from datasources.errors import StoreError

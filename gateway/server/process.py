@@ -105,10 +105,11 @@ async def serve(
             ready = partial(_ready, listener, on_ready)
             connections = _connections(settings)
             health = ProcessHealth()
-            counting = ConnectionCollector(connections), health
             shares = Shares(settings.limits.numbers.client_share)
             site = create_site(
-                *(settings, runtime, None, *counting),
+                settings,
+                runtime,
+                counting=(ConnectionCollector(connections), health),
                 siblings=siblings,
                 process=name,
                 shares=shares,
@@ -177,7 +178,7 @@ async def work(settings: Settings, operators: socket.socket | None = None) -> No
     """Run jobs, and answer operators only, until stopped."""
     async with _opened(settings, jobs=True) as runtime:
         health = ProcessHealth()
-        site = create_site(settings, runtime, None, health)
+        site = create_site(settings, runtime, counting=(health,))
         async with _answering(operators, _OperatorsServer(site.admin)):
             log.info("working on the jobs of the queues %s", ", ".join(settings.jobs.queues))
             with health.watching():

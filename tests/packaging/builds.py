@@ -13,7 +13,7 @@ import sysconfig
 import tarfile
 from pathlib import Path
 
-from bootstrap import uv_environment
+from checkout.packages import uv_environment
 
 ROOT = Path(__file__).parents[2]
 NOT_SOURCES = shutil.ignore_patterns(

@@ -22,7 +22,7 @@ IN_MAVEN = {
     "3.13": "3.13.5-1.5.12",
     "3.14": "3.14.3-1.5.13",
 }
-"""Each Python that Pinway supports (as in bootstrap.py), and its version in Maven's repository."""
+"""Each Python that Pinway supports (`checkout`), and its version in Maven's repository."""
 OWN = "{}.{}".format(*sys.version_info)
 OTHERS = tuple(version for version in IN_MAVEN if version != OWN)
 _FOLDER = ROOT / "build" / "pythons"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-import bootstrap
+from checkout.environment import NEWEST, OLDEST
 from tests.packaging.attempts import attempt
 from tests.packaging.builds import install, locked_environment, wheel
 from tests.packaging.pythons import IN_MAVEN, OTHERS, interpreter
@@ -22,7 +22,7 @@ def python(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 
 def test_the_pythons_are_those_that_a_checkout_takes() -> None:
-    minors = range(bootstrap.OLDEST[1], bootstrap.NEWEST[1] + 1)
+    minors = range(OLDEST[1], NEWEST[1] + 1)
     assert list(IN_MAVEN) == [f"3.{minor}" for minor in minors]
 
 

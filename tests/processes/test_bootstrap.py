@@ -24,15 +24,19 @@ def bootstrap(*arguments: str, **environment: str) -> subprocess.CompletedProces
 def test_the_script_has_the_syntax_of_an_old_python_and_imports_the_standard_library_alone() -> (
     None
 ):
-    tree = ast.parse(SCRIPT.read_text(), feature_version=(3, 6))
-    imported = {
-        name.name.partition(".")[0]
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Import)
-        for name in node.names
-    }
-    assert not [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
-    assert imported <= set(sys.stdlib_module_names)
+    imported = set()
+    for path in (SCRIPT, *(ROOT / "checkout").glob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(), feature_version=(3, 6))):
+            if isinstance(node, ast.Import):
+                imported |= {name.name.partition(".")[0] for name in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                imported.add((node.module or "").partition(".")[0])
+    assert "checkout" in imported
+    assert imported <= {*sys.stdlib_module_names, "checkout"}
+
+
+def test_it_runs_where_python_leaves_the_scripts_folder_out_of_its_path() -> None:
+    assert bootstrap("help", PYTHONSAFEPATH="1").returncode == 0
 
 
 def test_it_says_what_it_can_do() -> None:
@@ -50,17 +54,17 @@ def test_an_unknown_command_is_refused_without_a_traceback() -> None:
 
 def test_a_long_silent_command_is_told_of() -> None:
     code = (
-        "import bootstrap, sys; real = bootstrap.subprocess.Popen\n"
+        "import sys; from checkout import environment; real = environment.subprocess.Popen\n"
         "def say(line):\n"
         "    print(line, flush=True)\n"
         "    if not process.stdin.closed:\n"
         "        process.stdin.write(b'\\n'); process.stdin.close()\n"
-        "bootstrap.say = say\n"
+        "environment.say = say\n"
         "def begin(*given, **more):\n"
         "    global process; process = real(*given, stdin=-1, **more); return process\n"
-        "bootstrap.subprocess.Popen = begin\n"
+        "environment.subprocess.Popen = begin\n"
         "ended = [sys.executable, '-c', 'import sys; sys.stdin.readline(); sys.exit(7)']\n"
-        "print(bootstrap.run_told(ended, 'still compiling', 0.5))"
+        "print(environment.run_told(ended, 'still compiling', 0.5))"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
@@ -85,7 +89,10 @@ def test_every_target_of_the_makefile_runs_also_where_a_folder_has_its_name() ->
 
 
 def test_all_that_is_compiled_is_looked_at_for_changes() -> None:
-    say = "import bootstrap, os; print(*(os.path.relpath(path) for path in bootstrap.compiled()))"
+    say = (
+        "import os; from checkout.compilation import compiled; "
+        "print(*(os.path.relpath(path) for path in compiled()))"
+    )
     found = subprocess.run(
         [sys.executable, "-c", say], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout.split()
@@ -97,7 +104,10 @@ def test_all_that_is_compiled_is_looked_at_for_changes() -> None:
 
 
 def test_the_lock_pins_the_uv_that_installs_the_packages_with_its_hashes() -> None:
-    say = "import bootstrap, pathlib; print(bootstrap.pinned('uv', pathlib.Path({!r}).read_text()))"
+    say = (
+        "import pathlib; from checkout.packages import pinned; "
+        "print(pinned('uv', pathlib.Path({!r}).read_text()))"
+    )
     code = say.format(str(ROOT / "requirements/test.lock"))
     found = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
@@ -109,8 +119,9 @@ def test_the_lock_pins_the_uv_that_installs_the_packages_with_its_hashes() -> No
 
 
 HOLD = (
-    "import bootstrap, sys; bootstrap.BUILD, bootstrap.LOCK = sys.argv[1], sys.argv[1] + '/lock'\n"
-    "with bootstrap.only_compilation(end_another=sys.argv[2] == 'end'):\n"
+    "import sys; from checkout import compilation\n"
+    "compilation.BUILD, compilation.LOCK = sys.argv[1], sys.argv[1] + '/lock'\n"
+    "with compilation.only_compilation(end_another=sys.argv[2] == 'end'):\n"
     "    print('holds', flush=True); sys.stdin.read()"
 )
 
@@ -136,7 +147,7 @@ def test_a_compilation_takes_the_place_of_another_in_the_background(tmp_path: Pa
 
 
 def test_packages_are_compiled_at_once_if_python_writes_no_bytecode_here() -> None:
-    code = "import bootstrap; print(bootstrap.bytecode_option())"
+    code = "from checkout.packages import bytecode_option; print(bytecode_option())"
     told = [
         subprocess.run(
             [sys.executable, *options, "-c", code],

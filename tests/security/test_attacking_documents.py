@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 import pytest
 
-from bench.abuse.documents import SHAPES
+from bench.abuse.attacks.shapes import SHAPES, fan_out, merging
 from gateway.documents.reader import ERRORS, Read
 from gateway.execution.client_errors import MESSAGE
 from gateway.execution.executor import Executor
@@ -23,12 +23,7 @@ pytestmark = pytest.mark.anyio
 CONTEXT: Any = SimpleNamespace(fault=None, again=lambda: False, viewer_id=None, asked=None)
 MIB = 1024**2
 
-FAN_OUT = "{board(id:1){...F0}}" + "".join(
-    f"fragment F{n} on {on}{{" + " ".join(f"x{i}:{name}{{...F{n + 1}}}" for i in range(3)) + "}"
-    for n in range(12)
-    for on, name in [("Board", "cover") if n % 2 == 0 else ("Pin", "board")]
-) + "fragment F12 on Board{id}"  # fmt: skip
-MERGING = "{viewer{boards{edges{node{id}}}}" + "viewer{boards{edges{node{id}}}}" * 299 + "}"
+FAN_OUT, MERGING = fan_out("1"), merging()
 
 
 async def errors(executor: Executor, query: str) -> list[dict[str, Any]]:

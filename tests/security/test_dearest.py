@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
+from bench.abuse.attacks.shapes import COMMENTS_OF_COMMENTS, counts, pages_of_pins, times
+from bench.call_counts import Counts
 from feed_engine.feeds.settings import Feeds
 from gateway.settings.profiles import PUBLIC
 from gateway.site.runtime import Runtime
-from tests.call_counts import Counts
 from tests.gateways import Gateway, embedded_gateway
 
 pytestmark = pytest.mark.anyio
@@ -35,10 +36,6 @@ async def world(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[tuple
         yield gateway, counts
 
 
-def times(count: int, field: str) -> str:
-    return " ".join(f"a{number}: {field}" for number in range(count))
-
-
 def nested(depth: int) -> str:
     """Covers of boards of covers, with a source and a count for each."""
     inner = "id"
@@ -48,25 +45,22 @@ def nested(depth: int) -> str:
 
 
 FEED = "homeFeed(first: 100) { edges { node { title } } }"
-PINS = "pins(first: 50) { edges { node { board { owner { id } } } } }"
 DEAREST = {
-    "pages of pins": f"{{ {times(ROOTS, PINS)} }}",
+    "pages of pins": pages_of_pins(ROOTS),
     "home feeds": f"{{ {times(ROOTS - 5, FEED)} }}",
-    "counts": f"{{ users(first: 100) {{ edges {{ node {{ {times(ALIASES, 'pinCount')} }} }} }} }}",
+    "counts": counts(ALIASES),
     "pages of each size": "{ users(first: 20) { edges { node { "
     + " ".join(f"a{n}: likedPins(first: {n}) {{ edges {{ node {{ id }} }} }}" for n in range(1, 15))
     + " } } } }",
-    "comments of comments": "{ pins(first: 10) { edges { node { comments(first: 5) { edges { node "
-    "{ pin { comments(first: 5) { edges { node { author { likedPins(first: 5) "
-    "{ edges { node { board { pinCount } } } } } } } } } } } } } } } }",
+    "comments of comments": COMMENTS_OF_COMMENTS,
     "a chain": f"{{ pins(first: 20) {{ edges {{ node {{ {nested(6)} }} }} }} }}",
 }
 
 
 @pytest.mark.parametrize("name", DEAREST)
 async def test_it_makes_a_bounded_number_of_calls(world: tuple[Gateway, Counts], name: str) -> None:
-    gateway, counts = world
-    counts.clear()
+    gateway, calls = world
+    calls.clear()
     response: dict[str, Any] = await gateway.ask(DEAREST[name])
     assert "errors" not in response, response["errors"][0]
-    assert counts.calls.total() <= CALLS
+    assert calls.calls.total() <= CALLS

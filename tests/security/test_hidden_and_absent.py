@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 import pytest
 
+from bench.call_counts import _FILLING, Counts
 from datasources.ids import Kind, compose, shard_of
-from tests.call_counts import _FILLING, Counts
 from tests.gateways import Gateway, embedded_gateway
 from tests.security.test_secret_boards import STRANGERS
 

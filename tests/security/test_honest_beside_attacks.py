@@ -12,23 +12,21 @@ from typing import Any
 import orjson
 import pytest
 
+from bench.abuse.attacks.shapes import counts, pages_of_pins
+from bench.call_counts import Counts
 from feed_engine.feeds.settings import Feeds
 from gateway.app import create_site
 from gateway.http.endpoint import Answer
 from gateway.settings import Auth, Settings
 from gateway.site.runtime import Runtime
-from tests.call_counts import Counts
 from tests.gateways import Gateway, embedded_gateway
 
 pytestmark = pytest.mark.anyio
 ATTACKERS = 90
 """Concurrent requests; beyond 100 they are refused at once."""
-PINS = "pins(first: 50) { edges { node { board { owner { id } } } } }"
 ATTACKS = {
-    "operations as dear as allowed": "{ " + " ".join(f"a{n}: {PINS}" for n in range(30)) + " }",
-    "counts of all users": "{ users(first: 100) { edges { node { "
-    + " ".join(f"a{n}: pinCount" for n in range(100))
-    + " } } } }",
+    "operations as dear as allowed": pages_of_pins(30),
+    "counts of all users": counts(100),
     "cheap reads": "{ users(first: 1) { edges { node { id } } } }",
 }
 HONEST = (

@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from bench.abuse.mutating import LARGE, Mutants
+from bench.abuse.attacks.mutants import LARGE, Mutants
 from gateway.app import create_site
 from gateway.http.auth import Tokens
 from gateway.settings import Auth, Limits, Settings

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from bench.call_counts import Counts
 from gateway.site.runtime import Runtime
 from resolvers.scan_limit import MOST_A_PAGE, MOST_A_REQUEST
-from tests.call_counts import Counts
 from tests.gateways import Gateway, embedded_gateway
 
 pytestmark = pytest.mark.anyio

@@ -47,7 +47,7 @@ async def exposed() -> str:
         async with running(settings, jobs=False) as runtime:
             health = ProcessHealth()
             counting = ConnectionCollector(Connections(1, 1, lambda peer: False)), health
-            site = create_site(settings, runtime, None, *counting)
+            site = create_site(settings, runtime, counting=counting)
             async with client(site.public) as c:
                 await c.post("/graphql", json={"query": SIGN_UP})
                 await c.post("/graphql", json={"query": "{ homeFeed(first: 1) { visitId } } "})

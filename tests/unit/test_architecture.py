@@ -127,6 +127,25 @@ def test_click_is_for_commands_which_other_modules_do_not_import() -> None:
     assert not wrong
 
 
+@pytest.mark.parametrize(
+    ("folder", "strangers"),
+    [
+        *((folder, {"bench", "tests"}) for folder in (*FOLDERS, "docs")),
+        ("bench/abuse", {"tests"}),
+    ],
+)
+def test_products_and_docs_import_no_benchmarks_or_tests_and_attacks_no_tests(
+    folder: str, strangers: set[str]
+) -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)}:{line} imports {module}"
+        for path in files(folder)
+        for line, module in imports(path)
+        if under(module, strangers)
+    ]
+    assert not wrong
+
+
 def test_what_may_be_secret_is_loaded_through_visibility_alone() -> None:
     wrong = [
         f"{path.relative_to(ROOT)}:{number}"

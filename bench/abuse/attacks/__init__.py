@@ -1,4 +1,7 @@
-"""Every attack: a name, and what an attacker does until its time is over.
+"""The home of all attacks, which `bench/abuse` sends and `tests/security` runs.
+
+An attack has a name, and a function that an attacker runs until its time is over. `shapes` has the
+documents, `wire` the requests, and `mutants` the mutated requests.
 
 A flood is one line in the module of its subject. An attack that breaks the rules of a connection is
 a function in `connections.py`.

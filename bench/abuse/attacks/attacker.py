@@ -11,8 +11,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+from bench.abuse.attacks.wire import Connection
 from bench.abuse.site import Facts
-from bench.abuse.wire import Connection
 
 CONNECTIONS = 32
 REST = 0.02

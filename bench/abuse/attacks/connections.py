@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 
 from bench.abuse.attacks.attacker import Attack, Attacker, several
-from bench.abuse.wire import HOST, Connection, post
+from bench.abuse.attacks.wire import HOST, Connection, post
 
 HEAD = b"POST /graphql HTTP/1.1\r\n" + HOST
 CHEAP = post({"query": "{ __typename }"})

@@ -5,24 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from bench.abuse.attacks.attacker import Attack, flood
-from bench.abuse.documents import SHAPES
+from bench.abuse.attacks.shapes import SHAPES, fan_out, merging
+from bench.abuse.attacks.wire import get, post
 from bench.abuse.site import Facts
-from bench.abuse.wire import get, post
 
 
 def nested(facts: Facts, number: int) -> str:
-    """Fragments in 12 levels, three aliases each: 900 bytes for half a million paths."""
-    parts = [f'{{ board(id: "{facts.boards[0]}") {{ ...F0 }} }}']
-    for level in range(12):
-        on, below = ("Board", "cover") if level % 2 == 0 else ("Pin", "board")
-        fields = " ".join(f"x{n}_{number}: {below} {{ ...F{level + 1} }}" for n in range(3))
-        parts.append(f"fragment F{level} on {on} {{ {fields} }}")
-    return " ".join([*parts, "fragment F12 on Board { id }"])
+    return fan_out(facts.boards[0], f"_{number}")
 
 
 def refused(facts: Facts, number: int) -> str:
-    """300 pages of one field, some with an unknown field: long to validate."""
-    return "{ " + "viewer { boards { edges { node { id } } } } " * 300 + f"u{number} }}"
+    """Fields to merge beside an unknown field: long to validate."""
+    return merging(f" u{number}")
 
 
 def unique_valid(facts: Facts, number: int) -> str:
@@ -78,7 +72,7 @@ def any_nested(facts: Facts, number: int) -> str:
     return " ".join([*parts, "fragment F6 on __Type { name }"])
 
 
-def fan_out(facts: Facts, number: int) -> str:
+def introspection(facts: Facts, number: int) -> str:
     """Introspection that multiplies: the types of the fields of the types."""
     inner = f"name a{number}: description"
     for _ in range(3):
@@ -117,7 +111,7 @@ OWN = {
     "documents: many operations": "operations on one chain",
     "documents: variables": "variables",
 }
-"""Attacks with the shapes of `bench/abuse/documents.py`."""
+"""Attacks with the shapes of `shapes.py`."""
 _ANYWHERE = {
     "many root fields",
     "documents: directives",
@@ -137,7 +131,7 @@ ATTACKS: list[Attack] = [
     flood("11,000 unknown fields of an input", _wrong_variables, 8),
     flood("a name of 150,000 marks", _marks, 8),
     flood("unknown operations of 500 KB", _unknown_operation, 8, anywhere=True),
-    flood("introspection that multiplies", _posted(fan_out), anywhere=True),
+    flood("introspection that multiplies", _posted(introspection), anywhere=True),
     *(
         flood(name, _posted(_shape(shape)), anywhere=name in _ANYWHERE)
         for name, shape in OWN.items()

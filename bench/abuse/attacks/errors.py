@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from bench.abuse.attacks.attacker import Attack, flood
+from bench.abuse.attacks.wire import get, post
 from bench.abuse.site import Facts
-from bench.abuse.wire import get, post
 
 _WRONG = "followers(first: 0) { pageInfo { hasNextPage } }"
 """A field that fails for each parent."""

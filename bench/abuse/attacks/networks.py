@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from bench.abuse.attacks.attacker import Attack, Attacker
+from bench.abuse.attacks.wire import post
 from bench.abuse.site import SECRET, Facts
-from bench.abuse.wire import post
 from gateway.http.auth import Tokens
 
 CONNECTIONS = 16

@@ -5,12 +5,9 @@ from __future__ import annotations
 import random
 
 from bench.abuse.attacks.attacker import Attack, Attacker, flood, several
+from bench.abuse.attacks.shapes import COMMENTS_OF_COMMENTS, counts, pages_of_pins, times
+from bench.abuse.attacks.wire import post
 from bench.abuse.site import Facts
-from bench.abuse.wire import post
-
-
-def _times(count: int, field: str) -> str:
-    return " ".join(f"a{number}: {field}" for number in range(count))
 
 
 def _secret_pages(facts: Facts, number: int) -> bytes:
@@ -18,7 +15,7 @@ def _secret_pages(facts: Facts, number: int) -> bytes:
     query = "query ($after: String) { pins(first: 1, after: $after) { edges { cursor } } }"
     if number % 2:
         page = "pins(first: 1, after: $after) { edges { cursor } }"
-        query = f"query ($after: String) {{ {_times(30, page)} }}"
+        query = f"query ($after: String) {{ {times(30, page)} }}"
     token = {"authorization": f"Bearer {facts.stranger}"}
     return post({"query": query, "variables": {"after": facts.cursor}}, token)
 
@@ -42,24 +39,15 @@ def _nodes_of_pins(facts: Facts, number: int) -> bytes:
 
 def _dearest(facts: Facts, number: int) -> bytes:
     """Operations just below the limit on cost."""
-    page = "pins(first: 50) { edges { node { board { owner { id } } } } }"
-    return post({"query": f"{{ {_times(30, page)} }}"})
+    return post({"query": pages_of_pins(30)})
 
 
 def _counts(facts: Facts, number: int) -> bytes:
-    return post(
-        {"query": "{ users(first: 100) { edges { node { " + _times(100, "pinCount") + " } } } }"}
-    )
+    return post({"query": counts(100)})
 
 
 def _comments(facts: Facts, number: int) -> bytes:
-    return post(
-        {
-            "query": "{ pins(first: 10) { edges { node { comments(first: 5) { edges { node { pin { "
-            "comments(first: 5) { edges { node { author { likedPins(first: 5) { edges { node { "
-            "board { pinCount } } } } } } } } } } } } } } } }"
-        }
-    )
+    return post({"query": COMMENTS_OF_COMMENTS})
 
 
 def _sign_ups(facts: Facts, number: int) -> bytes:
@@ -78,14 +66,14 @@ def _sign_up(facts: Facts, number: int) -> bytes:
 def _feeds(facts: Facts, number: int) -> bytes:
     feed = "homeFeed(first: 25) { edges { node { title board { name } } } }"
     return post(
-        {"query": f"{{ {_times(24, feed)} }}"}, {"authorization": f"Bearer {facts.stranger}"}
+        {"query": f"{{ {times(24, feed)} }}"}, {"authorization": f"Bearer {facts.stranger}"}
     )
 
 
 def _forged_seen(facts: Facts, number: int) -> bytes:
     feed = f'homeFeed(first: 1, seen: "{random.getrandbits(62)}") {{ edges {{ cursor }} }}'
     return post(
-        {"query": f"{{ {_times(20, feed)} }}"}, {"authorization": f"Bearer {facts.stranger}"}
+        {"query": f"{{ {times(20, feed)} }}"}, {"authorization": f"Bearer {facts.stranger}"}
     )
 
 
@@ -93,7 +81,7 @@ def _cursors(facts: Facts, number: int) -> bytes:
     """Long cursors of text that resembles a cursor."""
     after = ("a" * 5_000 + "!=" + "MTIzNDU2" * 1_000)[number % 1_000 :]
     page = "pins(first: 1, after: $after) { edges { cursor } }"
-    query = f"query ($after: String) {{ {_times(30, page)} }}"
+    query = f"query ($after: String) {{ {times(30, page)} }}"
     return post({"query": query, "variables": {"after": after}})
 
 
@@ -122,11 +110,11 @@ def _traces(facts: Facts, number: int) -> bytes:
     """Ask for the trace of an operation with hundreds of store calls."""
     page = "pins(first: 20) { edges { node { board { owner { id } } comments(first: 1) { edges { "
     page += "cursor } } } } }"
-    return post({"query": f"{{ {_times(20, page)} }}"}, {"x-pinway-trace": "1"})
+    return post({"query": f"{{ {times(20, page)} }}"}, {"x-pinway-trace": "1"})
 
 
 def _long_ids(facts: Facts, number: int) -> bytes:
-    fields = _times(30, "node(id: $id) { id }")
+    fields = times(30, "node(id: $id) { id }")
     query = f"query ($id: ID!) {{ {fields} }}"
     return post({"query": query, "variables": {"id": f"{number}" + "9" * 900_000}})
 
@@ -140,14 +128,14 @@ def _user_names(facts: Facts, number: int) -> bytes:
 def _ids_of_all_shards(facts: Facts, number: int) -> bytes:
     """Ids that no object has, on all shards: none is in a cache."""
     ids = [str(n << 46 | 1 << 36 | number + 10**9) for n in range(100)]
-    query = f"query ($ids: [ID!]!) {{ {_times(5, 'nodes(ids: $ids) { id }')} }}"
+    query = f"query ($ids: [ID!]!) {{ {times(5, 'nodes(ids: $ids) { id }')} }}"
     return post({"query": query, "variables": {"ids": ids}})
 
 
 def _again_from_a_cursor(facts: Facts, number: int) -> bytes:
     """The longest page after one cursor, repeatedly."""
     page = "pins(first: 100, after: $after) { edges { cursor node { title } } }"
-    query = f"query ($after: String) {{ {_times(8, page)} }}"
+    query = f"query ($after: String) {{ {times(8, page)} }}"
     return post({"query": query, "variables": {"after": facts.cursor}})
 
 

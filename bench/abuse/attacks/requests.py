@@ -7,8 +7,8 @@ import random
 from base64 import urlsafe_b64encode
 
 from bench.abuse.attacks.attacker import Attack, flood
+from bench.abuse.attacks.wire import get, post
 from bench.abuse.site import Facts
-from bench.abuse.wire import get, post
 from gateway.http.console import STATIC
 
 _BOMB = gzip.compress(b'{"query":"{ __typename }","variables":{"a":"' + b"0" * 50_000_000 + b'"}}')

@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 from bench.abuse.attacks.attacker import Attack, Attacker, flood
 from bench.abuse.attacks.errors import failing, mixed
+from bench.abuse.attacks.wire import HOST, get, post
 from bench.abuse.site import Facts
-from bench.abuse.wire import HOST, get, post
 from gateway.http.auth import Tokens
 
 GZIP = "accept-encoding: gzip\r\n"

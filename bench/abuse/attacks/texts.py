@@ -7,8 +7,8 @@ import gzip
 from urllib.parse import quote
 
 from bench.abuse.attacks.attacker import Attack, Attacker, flood, several
+from bench.abuse.attacks.wire import get, post
 from bench.abuse.site import Facts
-from bench.abuse.wire import get, post
 
 LONG = 190_000
 """Characters of a name that still fits into a document."""

@@ -6,8 +6,8 @@ import json
 from collections.abc import Callable
 
 from bench.abuse.attacks.attacker import Attack, flood
+from bench.abuse.attacks.wire import post
 from bench.abuse.site import Facts
-from bench.abuse.wire import post
 
 AT_ONCE = 20
 """Writes in one request."""

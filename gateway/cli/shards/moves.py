@@ -10,6 +10,7 @@ import msgspec
 
 from datasources.replication import moves
 from datasources.replication.accounts import Replica
+from datasources.replication.mover import Mover
 from datasources.replication.moves import Move
 from datasources.replication.sides import Report
 from gateway.cli.options import Command, with_dry_run, with_settings
@@ -108,12 +109,10 @@ def move_command(
         if not dry_run:
             require_password(replica)
         move, version = await move_to(work, range, host, group)
-        if dry_run:
-            teller.lines(intended(work, move))
-            return
-        mover = await mover_of(work, move, version, replica=replica, progress=teller.progress)
-        mover.verifies = not no_verify
-        teller.end(await mover.run())
+        mover = await _mover(work, move, version, replica, teller, dry_run=dry_run)
+        if mover is not None:
+            mover.verifies = not no_verify
+            teller.end(await mover.run())
 
     run(settings, None if dry_run else f"move {range}", act, teller.tell)
 
@@ -130,11 +129,9 @@ def rollback_command(
 
     async def act(work: Work) -> None:
         move, version = await recorded_move(work, range)
-        if dry_run:
-            teller.lines(intended(work, move))
-            return
-        mover = await mover_of(work, move, version, replica=replica, progress=teller.progress)
-        teller.end(await mover.rollback())
+        mover = await _mover(work, move, version, replica, teller, dry_run=dry_run)
+        if mover is not None:
+            teller.end(await mover.rollback())
 
     run(settings, None if dry_run else f"rollback {range}", act, teller.tell)
 
@@ -152,11 +149,9 @@ def close_command(
 
     async def act(work: Work) -> None:
         move, version = await recorded_move(work, range)
-        if dry_run:
-            teller.lines(intended(work, move))
-            return
-        mover = await mover_of(work, move, version, replica=replica, progress=teller.progress)
-        teller.end(await mover.close(drop=drop))
+        mover = await _mover(work, move, version, replica, teller, dry_run=dry_run)
+        if mover is not None:
+            teller.end(await mover.close(drop=drop))
 
     run(settings, None if dry_run else f"close {range}", act, teller.tell)
 
@@ -182,3 +177,13 @@ def verify_command(
     run(settings, f"verify {range}", act, teller.tell)
     if any(report.differences and not report.repaired for report in found):
         sys.exit(FOUND)
+
+
+async def _mover(
+    work: Work, move: Move, version: int | None, replica: Replica, teller: Teller, *, dry_run: bool
+) -> Mover | None:
+    """The mover of a move; for a dry run the move's steps are printed instead."""
+    if dry_run:
+        teller.lines(intended(work, move))
+        return None
+    return await mover_of(work, move, version, replica=replica, progress=teller.progress)

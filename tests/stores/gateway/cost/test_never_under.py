@@ -8,6 +8,8 @@ from typing import Any
 import orjson
 import pytest
 
+from bench.abuse.attacks.random_operations import Drawn
+from bench.call_counts import Counts
 from datasources.valkey import ValkeyServer
 from feed_engine.feeds.settings import Feeds
 from gateway.cost.rules import LEAF
@@ -17,11 +19,9 @@ from gateway.site.runtime import Runtime
 from resolvers.context import Context
 from resolvers.scan_limit import MOST_A_REQUEST
 from schema import schema
-from tests.call_counts import Counts
 from tests.demo import copy_demo
 from tests.embedded_stores import flush
 from tests.gateways import Gateway, gateway_on
-from tests.unit.gateway.cost.random_operations import Drawn
 
 pytestmark = pytest.mark.anyio
 OPERATIONS = 240

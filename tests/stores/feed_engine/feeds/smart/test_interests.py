@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from bench.call_counts import Counts
 from datasources.protocols import Sides
 from datasources.records import Interest, Pin, User
 from feed_engine import writes

@@ -1,5 +1,8 @@
-"""The attacker's process. `python -m bench.abuse.attacking FACTS NUMBER ADDRESS SECONDS` runs the
-attack with this number in `ATTACKS`, and prints how often it got each answer."""
+"""The attacker's process.
+
+`python -m bench.abuse.attacker_process FACTS NUMBER ADDRESS SECONDS` runs the attack with this
+number in `ATTACKS`, and prints how often it got each answer.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plots of the kept results: `python -m bench.plots FOLDER` writes them as SVG files.
+"""Plots of the kept results: `python docs/plots.py FOLDER` writes them as SVG files.
 
 The book shows the same plots on its page "Measured" (docs/hooks.py).
 """
@@ -12,8 +12,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from bench.rows import RESULTS
-
+RESULTS = Path(__file__).parents[1] / "bench" / "results"
 Rows = Sequence[dict[str, Any]]
 
 _ROW, _TOP, _LABEL, _WIDTH = 22, 58, 430, 960

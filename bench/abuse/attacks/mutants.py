@@ -19,9 +19,9 @@ from urllib.parse import quote
 
 from graphql import GraphQLError, GraphQLSchema, Lexer, Source, TokenKind
 
-from tests.unit.gateway.cost.random_operations import Drawn
+from bench.abuse.attacks.random_operations import Drawn
 
-SAMPLES = Path(__file__).parents[2] / "gateway" / "samples"
+SAMPLES = Path(__file__).parents[3] / "gateway" / "samples"
 LITERALS = (
     *("0", "1", "-1", "2147483647", "2147483648", "-9223372036854775809", "1e308", "1e999", "0.1"),
     *('""', '"a"', '"\\u0000"', '"\\ud83d\\ude00"', '"""b"""', "null", "true", "false", "[]", "{}"),

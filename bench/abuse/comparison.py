@@ -136,7 +136,7 @@ class Course:
         for turn in range(effort.rounds):
             address = f"127.0.{turn + 2}.{number + 2}"
             arguments = (str(self.path), str(number), address, str(effort.attack + 1.0))
-            attacker = self._spawn("bench.abuse.attacking", *arguments, nice=-10)
+            attacker = self._spawn("bench.abuse.attacker_process", *arguments, nice=-10)
             time.sleep(1.0)  # the attack begins
             attacked += self._honest(effort.attack - 0.5)
             most = max(most, one.memory)

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from bench.data.turns import in_turn
+from bench.data.alternation import in_turn
 from bench.rows import Row
 from datasources.ids import Kind
 from datasources.mysql import MySqlShards
