@@ -178,8 +178,11 @@ async def _with_stored_dates(load: Load, pins: list[Pin], ids: list[int]) -> lis
     """The pins as this import gives them, with the dates that they have in the stores: a pin
     without a date in the file has the file's, and the file may have been touched."""
     stored = await patiently(lambda: load.stores.shards.objects.get(ids))
+    known = records.decode_each(Kind.PIN, stored)
     return [
-        msgspec.structs.replace(pin, created=records.decode(Kind.PIN, id, stored[id]).created)
+        msgspec.structs.replace(pin, created=found.created)
+        if isinstance(found := known.get(id), Pin)
+        else pin
         for pin, id in zip(pins, ids, strict=True)
     ]
 
