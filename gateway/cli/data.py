@@ -17,6 +17,7 @@ from datasources.errors import BadInput, ConfigError
 from gateway.cli.options import with_settings
 from gateway.cli.output import as_json, tell
 from gateway.operate.imports.export import export_file
+from gateway.operate.imports.formats import Format
 from gateway.operate.imports.import_source import Source, opened
 from gateway.operate.imports.loader import Import, first_pass
 from gateway.operate.imports.report import (
@@ -81,7 +82,7 @@ def import_command(
     listener = _Listener(errors)
     try:
         with opened(file) as source:
-            source.check_start(options)
+            found = source.check_start(options)
             report = asyncio.run(_import(settings, source, options, listener))
     except OSError as error:
         raise ConfigError(f"can't read {file}: {error.strerror}") from None
@@ -98,7 +99,8 @@ def import_command(
         }
         tell(told, "", as_json=True)
     click.echo(summary(report), err=True)
-    if not any(report.loaded.values()):
+    loaded = report.loaded
+    if not (any(loaded.values()) if found is Format.JSON_LINES else loaded.get("pin")):
         raise BadInput(f"nothing in {file} could be imported")
 
 

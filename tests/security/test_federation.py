@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from bench.call_counts import Counts
 from feed_engine.feeds.settings import Feeds
 from gateway.site.runtime import Runtime
 from resolvers.entities import MOST
-from tests.call_counts import Counts
 from tests.gateways import Gateway, embedded_gateway
 from tests.interests import create_interest
 

@@ -66,10 +66,10 @@ class Source:
             raise BadInput("bookmarks need an owner: name the user with --as USERNAME")
         return found, validation.username(options.owner)
 
-    def check_start(self, options: ImportOptions) -> None:
-        """Raise the errors that an import would raise for the options and the start of the file,
-        before any store is opened. Bookmarks are read up to the first link, and a JSON document as
-        a whole, unless they come from a pipe."""
+    def check_start(self, options: ImportOptions) -> Format:
+        """The file's format. Raises the errors that an import would raise for the options and the
+        start of the file, before any store is opened. Bookmarks are read up to the first link, and
+        a JSON document as a whole, unless they come from a pipe."""
         head = self._head()
         whole = not head if self.size is None else self.size <= len(head)
         if whole and not head.removeprefix(b"\xef\xbb\xbf").strip():
@@ -79,6 +79,7 @@ class Source:
             if not any(map(boards.is_about_a_link, self.events(found))):
                 raise BadInput(boards.NO_LINKS)
             self._file.seek(0)
+        return found
 
     def _head(self) -> bytes:
         """The beginning of the file, which stays unread."""

@@ -27,6 +27,9 @@ from gateway.operate.imports.load import (
     patiently,
 )
 
+_DELETED = "has been deleted here"
+_PUBLIC = "is public here, and secret in the file"
+
 
 async def load_boards(load: Load) -> bool:
     """Load boards on their owners' shards. Returns False if some are left out: boards that were
@@ -48,10 +51,10 @@ async def load_boards(load: Load) -> bool:
         for row, line, id in zip(batch, given, ids, strict=True):
             board = stored[id]
             if not board.active:
-                left_out.append((row, line.name, "has been deleted here"))
+                left_out.append((row, line.name, _DELETED))
                 continue
             if line.secret and not board.secret:
-                left_out.append((row, line.name, "is public here, and secret in the file"))
+                left_out.append((row, line.name, _PUBLIC))
                 continue
             edge = Edge(board.owner_id, id, board.created * SEQUENCE_STEP, 1 + board.flips)
             edges.append((Mapping.USER_HAS_BOARDS, edge))
@@ -63,7 +66,8 @@ async def load_boards(load: Load) -> bool:
         load.step("boards", done, total, "boards")
     for (n, number, key, *_), name, why in left_out:
         load.spool.db.execute("DELETE FROM boards WHERE n = ?", (n,))
-        load.complaints.add(number, f"board {name!r} {why}")
+        advice = ": make it secret here, and import again" if why is _PUBLIC else ""
+        load.complaints.add(number, f"board {name!r} {why}{advice}")
         pins = "SELECT n, line, ? FROM pins WHERE board = ?"
         message = f"it is on board {{0!r}}, which {why}"
         checks.reject(load.spool, load.complaints, "pins", pins, message, (name, key))
@@ -174,8 +178,11 @@ async def _with_stored_dates(load: Load, pins: list[Pin], ids: list[int]) -> lis
     """The pins as this import gives them, with the dates that they have in the stores: a pin
     without a date in the file has the file's, and the file may have been touched."""
     stored = await patiently(lambda: load.stores.shards.objects.get(ids))
+    known = records.decode_each(Kind.PIN, stored)
     return [
-        msgspec.structs.replace(pin, created=records.decode(Kind.PIN, id, stored[id]).created)
+        msgspec.structs.replace(pin, created=found.created)
+        if isinstance(found := known.get(id), Pin)
+        else pin
         for pin, id in zip(pins, ids, strict=True)
     ]
 

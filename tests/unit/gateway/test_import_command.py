@@ -80,6 +80,17 @@ def test_an_import_of_which_nothing_is_good_fails(tmp_path: Path) -> None:
     assert f"nothing in {file} could be imported" in done.output
 
 
+def test_bookmarks_of_which_no_pin_is_imported_fail(tmp_path: Path) -> None:
+    """The user alone, who is there already, is no success."""
+    file, data = tmp_path / "bookmarks.html", tmp_path / "data"
+    file.write_text(BOOKMARKS)
+    assert import_(data, file, "--as", "ann").exit_code == 0
+    done = import_(data, file, "--as", "ann", "--secret")
+    assert done.exit_code == 1, done.output
+    assert "make it secret here, and import again" in done.output
+    assert f"nothing in {file} could be imported" in done.output
+
+
 def test_a_strict_import_tells_of_its_bad_line_once(tmp_path: Path) -> None:
     file = tmp_path / "world.jsonl"
     file.write_text(users("ann") + "{\n")

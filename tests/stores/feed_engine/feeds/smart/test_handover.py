@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import pytest
 
+from bench.call_counts import Counts
 from datasources.errors import StoreError
 from datasources.protocols import Cell, Sides, Stores, Table, WideColumnStore
 from datasources.records import User
@@ -27,7 +28,6 @@ from feed_engine.feeds.smart.handover import TRIM_EVERY, visit_shown
 from feed_engine.feeds.wide import read_row
 from feed_engine.outbox.change import VisitShown
 from feed_engine.times import DAY
-from tests.call_counts import Counts
 from tests.faulty import Unwell, with_part
 from tests.feeds import Feeding, pins_of
 

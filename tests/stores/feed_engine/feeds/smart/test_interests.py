@@ -33,7 +33,6 @@ from feed_engine.feeds.smart.interests import fill, tidy
 from feed_engine.feeds.wide import read_row
 from feed_engine.outbox.change import FanOutBatch, InterestShort, PinPublished, VisitShown
 from feed_engine.outbox.completion import settle
-from tests.call_counts import Counts
 from tests.faulty import Unwell, marking
 from tests.feeds import START, Feeding, pins_of
 
