@@ -20,10 +20,10 @@ from gateway.demo.images import images_app
 from gateway.execution.executor import Executor
 from gateway.http import console
 from gateway.http.auth import Tokens
-from gateway.http.endpoint import FAILED, Front, GraphQLEndpoint
+from gateway.http.endpoint import FAILED, Front, GraphQLEndpoint, misdirected
 from gateway.http.not_found import missing
 from gateway.http.peers import Proxies
-from gateway.http.this_machine import ThisMachine
+from gateway.http.this_machine import OperatorsNames, ThisMachine
 from gateway.http.web_client import WebClient
 from gateway.observe.admin import Admin
 from gateway.observe.answers import Served
@@ -146,7 +146,8 @@ def create_site(
     pages = Starlette(routes=routes, exception_handlers={404: missing, Exception: _failed})
     pages.router.redirect_slashes = False  # it redirects to the Host that the client sent
     front: Any = ProxyHeadersMiddleware(cast(Any, pages), list(settings.trusted_proxies))
-    return Site(Front(endpoint, InTurn(front, clients), cors, here), admin.app(), admin.metrics)
+    public = Front(endpoint, InTurn(front, clients), cors, here)
+    return Site(public, OperatorsNames(admin.app(), misdirected, settings), admin.metrics)
 
 
 class _GraphQL:

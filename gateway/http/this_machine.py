@@ -18,7 +18,7 @@ from ipaddress import IPv6Address, ip_address
 from urllib.parse import urlsplit
 
 from starlette.requests import Request
-from starlette.types import Scope
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gateway.http.peers import HOW_TO
 from gateway.http.requests import Headers
@@ -102,6 +102,26 @@ class ThisMachine:
         if len(hosts) == 1 and host_name(hosts[0]) in self._hosts:
             return None
         return f"is for the host {_shown(request)}"
+
+
+class OperatorsNames:
+    """The operators' application on a listener that only this machine reaches. Refuses browsers'
+    requests for other hosts: they may be a page's of another site (see above)."""
+
+    def __init__(self, app: ASGIApp, refusal: ASGIApp, settings: Settings) -> None:
+        self._app, self._refusal = app, refusal
+        self._hosts = {name.lower() for name in settings.allowed_hosts} | _own(settings.admin_host)
+        self._is_checking = _is_here(settings.admin_host)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self._is_checking and scope["type"] == "http" and self._is_foreign(Request(scope)):
+            await self._refusal(scope, receive, send)
+            return
+        await self._app(scope, receive, send)
+
+    def _is_foreign(self, request: Request) -> bool:
+        named = host_name(request.headers.get("host", "")) in self._hosts
+        return not (named or _is_named(request)) and _is_misdirected(request)
 
 
 def _is_misdirected(request: Request) -> bool:
