@@ -21,11 +21,11 @@ from gateway.documents.trusted import TrustedDocuments
 from gateway.execution.executor import Executor
 from gateway.http import console
 from gateway.http.auth import Tokens
-from gateway.http.endpoint import FAILED, Front, GraphQLEndpoint
+from gateway.http.endpoint import FAILED, Front, GraphQLEndpoint, misdirected
 from gateway.http.not_found import missing
 from gateway.http.peers import Proxies
 from gateway.http.persisted import persisted_documents
-from gateway.http.this_machine import ThisMachine
+from gateway.http.this_machine import OperatorsNames, ThisMachine
 from gateway.http.web_client import WebClient
 from gateway.observe.admin import Admin
 from gateway.observe.answers import Served
@@ -151,7 +151,8 @@ def create_site(
     pages = Starlette(routes=routes, exception_handlers={404: missing, Exception: _failed})
     pages.router.redirect_slashes = False  # it redirects to the Host that the client sent
     front: Any = ProxyHeadersMiddleware(cast(Any, pages), list(settings.http.trusted_proxies))
-    return Site(Front(endpoint, InTurn(front, clients), cors, here), admin.app(), admin.metrics)
+    public = Front(endpoint, InTurn(front, clients), cors, here)
+    return Site(public, OperatorsNames(admin.app(), misdirected, settings), admin.metrics)
 
 
 class _GraphQL:

@@ -209,4 +209,10 @@ def _opened(file: Path) -> AbstractContextManager[BinaryIO]:
     if file.is_symlink():
         raise ConfigError(f"{file} is a symbolic link: name the file itself, or - for the output")
     mode = S_IMODE(file.stat().st_mode) if file.exists() else files.PRIVATE
+    if mode & ~files.PRIVATE & 0o077:
+        click.echo(
+            f"{file} keeps its permissions ({mode:03o}): others may read what is on secret boards. "
+            f"`chmod 600 {file}` makes it private",
+            err=True,
+        )
     return files.replacing(file, mode=mode)

@@ -338,7 +338,7 @@ class Front:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         is_http = scope["type"] == "http"
         if is_http and self._here is not None and self._here.refuses(scope):
-            await _misdirected()(scope, receive, send)
+            await misdirected(scope, receive, send)
             return
         is_hot = is_http and scope["path"] == "/graphql"
         if is_hot and scope["method"] == "POST":
@@ -387,14 +387,15 @@ def _other_method() -> Answer:
     return Answer(405, JSON, parts, sum(map(len, parts)), extra)
 
 
-def _misdirected() -> Answer:
-    """The answer to a browser's request for a host that is not the gateway's."""
+async def misdirected(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer a browser's request for a host that is not the gateway's, as an ASGI application."""
     message = (
         "this gateway has no such host name. Its operator sets public_url to the address that "
         "people use, or names the host in allowed_hosts"
     )
     parts = _problem(message, "FORBIDDEN").parts()
-    return Answer(421, JSON, parts, sum(map(len, parts)), {"cache-control": NEVER_KEPT})
+    size, extra = sum(map(len, parts)), {"cache-control": NEVER_KEPT}
+    await Answer(421, JSON, parts, size, extra)(scope, receive, send)
 
 
 def _unread() -> Answer:

@@ -18,7 +18,7 @@ from ipaddress import IPv6Address, ip_address
 from urllib.parse import urlsplit
 
 from starlette.requests import Request
-from starlette.types import Scope
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gateway.http.peers import HOW_TO
 from gateway.http.requests import Headers
@@ -52,17 +52,15 @@ class ThisMachine:
         """Whether the request comes from this machine, and no proxy forwards it."""
         if not self._is_watching or _is_named(request):
             return False
-        sign = self._sign_of_a_proxy(request)
-        if sign is not None and not self._is_misdirected(request):
-            self._stop(scope=request.scope, sign=sign)
-        return sign is None
+        return self._watched(request) is None
 
     def refuses(self, scope: Scope) -> bool:
         """Whether to refuse a request: a browser sends it for a host that is not the gateway's.
         Looks in each request for a proxy that hides its clients, because a stranger who asks for
         metrics would show no sign of it."""
-        request = Request(scope)
-        if _is_named(request) or self.sent(request) or not self._is_watching:
+        if not self._is_watching or _is_named(request := Request(scope)):
+            return False
+        if self._watched(request) is None or not _is_misdirected(request):
             return False
         if not self._has_refused:
             self._has_refused = True
@@ -74,16 +72,21 @@ class ThisMachine:
             )
         return True
 
-    def _stop(self, scope: Scope, sign: str) -> None:
-        self._is_watching = False
-        log.warning(
-            "a request from %s %s: a proxy that hides its clients seems to be in front of this "
-            "gateway. So nobody gets metrics, states of stores or demo tokens on the public "
-            "port until the gateway restarts. Let the proxy send X-Forwarded-For, and set "
-            "public_url and, for operators, admin_port: %s. If there is no proxy, name the "
-            "host in allowed_hosts",
-            *(scope["client"][0], sign, HOW_TO),
-        )
+    def _watched(self, request: Request) -> str | None:
+        """The sign of a proxy in a request. Unless a page may have sent the request, nobody is on
+        this machine from then on."""
+        sign = self._sign_of_a_proxy(request)
+        if sign is not None and not _is_misdirected(request):
+            self._is_watching = False
+            log.warning(
+                "a request from %s %s: a proxy that hides its clients seems to be in front of this "
+                "gateway. So nobody gets metrics, states of stores or demo tokens on the public "
+                "port until the gateway restarts. Let the proxy send X-Forwarded-For, and set "
+                "public_url and, for operators, admin_port: %s. If there is no proxy, name the "
+                "host in allowed_hosts",
+                *(request.scope["client"][0], sign, HOW_TO),
+            )
+        return sign
 
     def is_in_doubt(self, headers: Headers) -> bool:
         """Whether `refuses` must look at a request by HTTP/1.1 with these headers."""
@@ -102,13 +105,34 @@ class ThisMachine:
             return None
         return f"is for the host {_shown(request)}"
 
-    def _is_misdirected(self, request: Request) -> bool:
-        """Whether a request for another host may be a page's in a browser of this machine."""
-        headers = request.headers
-        return request.scope.get("http_version", "1.1") != "1.0" and (
-            headers.get("user-agent", "").startswith("Mozilla/")
-            or any(name in headers for name in _OF_BROWSERS)
-        )
+
+class OperatorsNames:
+    """The operators' application on a listener that only this machine reaches. Refuses browsers'
+    requests for other hosts: they may be a page's of another site (see above)."""
+
+    def __init__(self, app: ASGIApp, refusal: ASGIApp, settings: Settings) -> None:
+        self._app, self._refusal = app, refusal
+        self._hosts = {name.lower() for name in settings.allowed_hosts} | _own(settings.admin_host)
+        self._is_checking = _is_here(settings.admin_host)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self._is_checking and scope["type"] == "http" and self._is_foreign(Request(scope)):
+            await self._refusal(scope, receive, send)
+            return
+        await self._app(scope, receive, send)
+
+    def _is_foreign(self, request: Request) -> bool:
+        named = host_name(request.headers.get("host", "")) in self._hosts
+        return not (named or _is_named(request)) and _is_misdirected(request)
+
+
+def _is_misdirected(request: Request) -> bool:
+    """Whether a request for another host may be a page's in a browser of this machine."""
+    headers = request.headers
+    return request.scope.get("http_version", "1.1") != "1.0" and (
+        headers.get("user-agent", "").startswith("Mozilla/")
+        or any(name in headers for name in _OF_BROWSERS)
+    )
 
 
 def _shown(request: Request) -> str:

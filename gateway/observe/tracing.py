@@ -10,6 +10,7 @@ import logging
 import random
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from time import monotonic
 from typing import Any
 
 from datasources.errors import ConfigError
@@ -19,6 +20,9 @@ from gateway.settings import Settings
 
 log = logging.getLogger("pinway.traces")
 
+FOLLOWED = 100
+"""Requests in a second that are traced because their clients say so. Any stranger can say so, and
+further requests are traced by the share alone: otherwise a flood would fill the collector."""
 EXPORT_SECONDS = 5.0
 """Seconds for sending one batch of spans. The number of spans that wait in the meantime is
 bounded."""
@@ -28,7 +32,8 @@ Attributes = Mapping[str, str | int]
 
 class Tracer:
     """Sends recordings to the collector at `endpoint`. The share `share` of the requests without a
-    client's trace is sampled. Requests with a client's trace follow the client's decision."""
+    client's trace is sampled. Requests with a client's trace follow the client's decision, up to
+    FOLLOWED of them in a second."""
 
     def __init__(
         self,
@@ -36,6 +41,7 @@ class Tracer:
         share: float = 1.0,
         *,
         rng: Callable[[], float] = random.random,
+        clock: Callable[[], float] = monotonic,
         every: float = 2.0,
     ) -> None:
         """`every`: the seconds between two batches. Raises ConfigError if OpenTelemetry is not
@@ -49,7 +55,8 @@ class Tracer:
                 f"setting traces: needs the package {error.name}, which is not installed: install "
                 "Pinway with its extra `telemetry`"
             ) from error
-        self._share, self._rng = share, rng
+        self._share, self._rng, self._clock = share, rng, clock
+        self._second, self._followed = clock(), 0
         self._resource = Resource.create({"service.name": "pinway"})
         exporter = OTLPSpanExporter(endpoint=endpoint, timeout=EXPORT_SECONDS)
         self._processor = BatchSpanProcessor(
@@ -60,7 +67,16 @@ class Tracer:
         """The place of a new request or job."""
         if came_from is None:
             return TraceContext(_new_trace(), _new_span(), self._rng() < self._share)
-        return came_from._replace(span_id=_new_span())
+        sampled = came_from.sampled and (self._follows() or self._rng() < self._share)
+        return came_from._replace(span_id=_new_span(), sampled=sampled)
+
+    def _follows(self) -> bool:
+        """Whether a client's decision is followed: FOLLOWED of them are in each second."""
+        now = self._clock()
+        if now - self._second >= 1.0:
+            self._second, self._followed = now, 0
+        self._followed += 1
+        return self._followed <= FOLLOWED
 
     def export(self, recording: Recording, name: str, attributes: Attributes) -> None:
         """Send the recording of a request that has ended."""

@@ -251,6 +251,24 @@ async def test_a_page_of_another_site_reads_nothing_and_takes_nothing_away(tmp_p
             assert (await told(local)).keys() == ALL
 
 
+async def test_a_page_of_another_site_reads_nothing_of_the_operators(tmp_path: Path) -> None:
+    paths = ("/metrics", "/statusz", "/statusz.json", "/readyz", "/healthz")
+    async with site(tmp_path, admin_port=9) as found:
+        for headers, status in (
+            ({"host": "pins.example", "accept_language": "en"}, 421),
+            ({"host": "pins.example"}, 200),
+            ({"host": "127.0.0.1:9", "accept_language": "en"}, 200),
+            ({"host": "x.example", "accept_language": "en", "x_forwarded_for": "10.0.0.1"}, 200),
+        ):
+            async with client(found.admin, **headers) as one:
+                assert {(await one.get(path)).status_code for path in paths} == {status}, headers
+    async with (
+        site(tmp_path, admin_port=9, admin_host="0.0.0.0") as found,
+        client(found.admin, host="pins.example", accept_language="en") as one,
+    ):
+        assert (await one.get("/metrics")).status_code == 200
+
+
 @pytest.mark.parametrize("method", ["GET", "POST"])
 async def test_an_operation_of_a_stranger_shows_the_proxy(tmp_path: Path, method: str) -> None:
     parameters = {"query": "{ __typename }"}

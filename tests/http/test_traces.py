@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from datasources.recording import TraceContext
 from gateway.app import create_site
+from gateway.observe.tracing import FOLLOWED, Tracer
 from gateway.settings import read_settings
 from gateway.site.installation import install
 from gateway.site.runtime import running
@@ -101,3 +103,23 @@ async def test_what_is_not_sampled_is_not_sent_but_keeps_its_trace(tmp_path: Pat
     servers = {span["name"] for span in collector.spans if span["kind"] == 2}
     assert servers == {"mutation", "mutation Board", "mutation Pin"}
     assert heads[1]["traceresponse"].endswith("-00")
+
+
+async def test_strangers_who_ask_for_traces_get_a_bounded_number() -> None:
+    now = 0.0
+    tracer = Tracer("http://127.0.0.1:9", 0.0, clock=lambda: now)
+    try:
+        asked, silent = (TraceContext(TRACE, SPAN, sampled, "") for sampled in (True, False))
+        places = [tracer.place(asked) for _ in range(3 * FOLLOWED)]
+        assert [place.sampled for place in places] == [True] * FOLLOWED + [False] * 2 * FOLLOWED
+        assert {place.trace_id for place in places} == {TRACE}
+        now = 1.0
+        assert tracer.place(asked).sampled
+        assert not tracer.place(silent).sampled
+    finally:
+        await tracer.close()
+    everything = Tracer("http://127.0.0.1:9", 1.0, clock=lambda: now)
+    try:
+        assert all(everything.place(asked).sampled for _ in range(2 * FOLLOWED))
+    finally:
+        await everything.close()

@@ -11,6 +11,7 @@ from bench.abuse.attacks import (
     connections,
     documents,
     errors,
+    long_texts,
     networks,
     quotas,
     reads,
@@ -25,7 +26,7 @@ ATTACKS: dict[str, Attack] = {
     attack.name: attack
     for module in (
         *(documents, reads, connections, requests, writes, texts, errors, networks, quotas),
-        strangers,
+        *(strangers, long_texts),
     )
     for attack in module.ATTACKS
 }

@@ -34,13 +34,18 @@ def test_a_new_export_is_for_its_owner_alone_from_its_first_byte(tmp_path: Path)
     assert file.read_bytes() == b"secret\n"
 
 
-def test_a_replaced_export_keeps_its_permissions(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("given", "is_told"), [(0o640, True), (0o604, True), (0o600, False)])
+def test_a_replaced_export_keeps_its_permissions_and_says_who_may_read_it(
+    tmp_path: Path, given: int, is_told: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
     file = tmp_path / "world.jsonl"
     file.touch()
-    file.chmod(0o640)
+    file.chmod(given)
     with _opened(file) as lines:
         lines.write(b"secret\n")
-    assert mode(file) == 0o640
+    assert mode(file) == given
+    told = capsys.readouterr().err
+    assert (f"keeps its permissions ({given:03o})" in told) is is_told
 
 
 @pytest.mark.parametrize("there", [True, False])
