@@ -52,17 +52,17 @@ class Teller:
         self._pipe = pipe
         self._how = "passed"
 
-    def _tell(self, **what: Any) -> None:
+    def _report(self, **what: Any) -> None:
         os.write(self._pipe, json.dumps(what).encode() + b"\n")
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, Any, Any]:
         began, used, self._how = time.monotonic(), processor_seconds(), "passed"
-        self._tell(began=item.nodeid)
+        self._report(began=item.nodeid)
         try:
             return (yield)
         finally:
-            self._tell(
+            self._report(
                 ended=item.nodeid,
                 how=self._how,
                 seconds=time.monotonic() - began,
@@ -72,17 +72,17 @@ class Teller:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.failed:
             self._how = "failed"
-            self._tell(failed=report.nodeid, why=reason(report))
+            self._report(failed=report.nodeid, why=reason(report))
         elif report.skipped and self._how == "passed":
             self._how = "skipped"
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:
-            self._tell(failed=report.nodeid, why=reason(report))
-            self._tell(ended=report.nodeid, how="failed", seconds=0.0, processor=0.0)
+            self._report(failed=report.nodeid, why=reason(report))
+            self._report(ended=report.nodeid, how="failed", seconds=0.0, processor=0.0)
 
     def pytest_sessionfinish(self) -> None:
-        self._tell(finished=True, processor=processor_seconds())
+        self._report(finished=True, processor=processor_seconds())
 
 
 def reason(report: pytest.TestReport | pytest.CollectReport) -> str:

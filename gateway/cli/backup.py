@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from gateway.cli.options import with_settings
-from gateway.cli.output import as_json, tell
+from gateway.cli.output import as_json, print_result
 from gateway.operate import backup
 from gateway.operate.progress import Bars
 from gateway.operate.requests import answer, told
@@ -30,7 +30,7 @@ def backup_command(settings: Settings, folder: Path, as_json: bool) -> None:
     with Bars() as bars:
         made = asyncio.run(answer(settings, request, bars))
     words = f"{made['files']:,} files, {made['bytes']:,} bytes in {made['folder']}"
-    tell(made, words, as_json=as_json)
+    print_result(made, words, as_json=as_json)
 
 
 @click.command("restore")
@@ -46,4 +46,4 @@ def restore_command(settings: Settings, folder: Path, as_json: bool) -> None:
         f"{settings.data_dir} is as it was at {restored['made']}: start the gateway with "
         f"`pinway run --data-dir {settings.data_dir}` (or `pinway serve`)"
     )
-    tell(restored, words, as_json=as_json)
+    print_result(restored, words, as_json=as_json)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from gateway.cli.output import as_json, table, tell
+from gateway.cli.output import as_json, print_result, table
 from gateway.operate.configuration import shown
 
 
@@ -31,4 +31,4 @@ def show_command(path: Path | None, data_dir: Path | None, changed: bool, as_jso
     ]
     # Values come last: a long value would push the next column off the screen.
     words = table(found, ("name", "source", "value")) if found else ["every setting is a default"]
-    tell(found, words, as_json=as_json)
+    print_result(found, words, as_json=as_json)

@@ -15,7 +15,7 @@ from tqdm import tqdm
 from datasources import files
 from datasources.errors import BadInput, ConfigError
 from gateway.cli.options import with_settings
-from gateway.cli.output import as_json, tell
+from gateway.cli.output import as_json, print_result
 from gateway.operate.imports.export import export_file
 from gateway.operate.imports.formats import Format
 from gateway.operate.imports.import_source import Source, opened
@@ -97,7 +97,7 @@ def import_command(
             "private_links": report.private_links,
             "trashed_links": report.trashed_links,
         }
-        tell(told, "", as_json=True)
+        print_result(told, "", as_json=True)
     click.echo(summary(report), err=True)
     loaded = report.loaded
     if not (any(loaded.values()) if found is Format.JSON_LINES else loaded.get("pin")):

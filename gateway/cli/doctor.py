@@ -5,9 +5,9 @@ import sys
 import click
 
 from gateway.cli.options import with_settings
-from gateway.cli.output import FOUND, as_json, counted, table, tell
+from gateway.cli.output import FOUND, as_json, counted, print_result, table
 from gateway.operate import doctor
-from gateway.operate.progress import run_told
+from gateway.operate.progress import run_reporting_waits
 from gateway.operate.requests import answer
 from gateway.settings import Settings
 
@@ -21,7 +21,7 @@ def doctor_command(settings: Settings, as_json: bool) -> None:
     The exit status is 3 when something is wrong, and 0 when there are only warnings.
     """
     findings = [finding._asdict() for finding in doctor.of_host(settings)]
-    findings += run_told(doctor.of_open_stores(settings, answer))
+    findings += run_reporting_waits(doctor.of_open_stores(settings, answer))
     faults = sum(finding["state"] == doctor.FAULT for finding in findings)
     warnings = sum(finding["state"] == doctor.WARNING for finding in findings)
     words = table(findings, ("state", "check", "detail"))
@@ -29,5 +29,5 @@ def doctor_command(settings: Settings, as_json: bool) -> None:
     counts = (faults, "fault"), (warnings, "warning"), (len(findings), "check")
     words.append(", ".join(counted(count, what) for count, what in counts))
     told = {"faults": faults, "warnings": warnings, "findings": findings}
-    tell(told, words, as_json=as_json)
+    print_result(told, words, as_json=as_json)
     sys.exit(FOUND if faults else 0)

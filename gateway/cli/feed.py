@@ -14,9 +14,9 @@ from datasources.protocols import Switches
 from datasources.urls import mask
 from feed_engine.speculation import Side
 from gateway.cli.options import with_settings
-from gateway.cli.output import as_json, tell
+from gateway.cli.output import as_json, print_result
 from gateway.observe.metric_help import NAMES
-from gateway.operate.progress import run_told, telling
+from gateway.operate.progress import reporting_waits, run_reporting_waits
 from gateway.settings import Settings
 from gateway.site.embedded_stores import topology_url
 from gateway.site.feed_routes import AUTO, STORES, route, routes
@@ -59,8 +59,8 @@ def route_command(settings: Settings, side: str, pools: bool, feeds: bool, as_js
         return await route(switches, chosen, wanted)
 
     waits_for = _waits_for(settings)
-    held = run_told(_with_switches(settings, change), waits_for)
-    tell({"routes": held}, _told(held), as_json=as_json)
+    held = run_reporting_waits(_with_switches(settings, change), waits_for)
+    print_result({"routes": held}, _told(held), as_json=as_json)
 
 
 @feed.command("status")
@@ -74,13 +74,13 @@ def status_command(settings: Settings, url: str | None, as_json: bool) -> None:
         return routes(await switches.load())
 
     waits_for = _waits_for(settings)
-    held = run_told(_with_switches(settings, load), waits_for)
+    held = run_reporting_waits(_with_switches(settings, load), waits_for)
     if not as_json:
-        tell(None, _told(held), as_json=False)
+        print_result(None, _told(held), as_json=False)
     url = (url or settings.operators_url).rstrip("/")
     try:
         with (
-            telling(f"the gateway at {url}"),
+            reporting_waits(f"the gateway at {url}"),
             urllib.request.urlopen(f"{url}/metrics", timeout=_SECONDS) as response,
         ):
             text = response.read().decode()
@@ -88,7 +88,7 @@ def status_command(settings: Settings, url: str | None, as_json: bool) -> None:
         raise ConfigError(
             f"no gateway answers at {url} ({_why(error)}): start one, or name another with --url"
         ) from None
-    tell({"routes": held, "races": measured(text)}, lines(text), as_json=as_json)
+    print_result({"routes": held, "races": measured(text)}, lines(text), as_json=as_json)
 
 
 def _waits_for(settings: Settings) -> str:

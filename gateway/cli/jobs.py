@@ -5,8 +5,8 @@ from typing import Any
 import click
 
 from gateway.cli.options import with_settings
-from gateway.cli.output import as_json, table, tell
-from gateway.operate.progress import run_told
+from gateway.cli.output import as_json, print_result, table
+from gateway.operate.progress import run_reporting_waits
 from gateway.operate.requests import answer
 from gateway.settings import Settings
 from gateway.site.embedded_stores import check_made
@@ -41,7 +41,7 @@ def list_command(settings: Settings, parked: bool, limit: int, as_json: bool) ->
         *([f"not asked: {fault}"] if fault else []),
         *(f"not asked: {server}: {why}" for server, why in found["unreachable"].items()),
     ]
-    tell(found, words, as_json=as_json)
+    print_result(found, words, as_json=as_json)
 
 
 @jobs.command("show")
@@ -51,7 +51,7 @@ def list_command(settings: Settings, parked: bool, limit: int, as_json: bool) ->
 def show_command(settings: Settings, id: str, as_json: bool) -> None:
     """Show one job with its payload and progress."""
     found = _ask(settings, {"command": "jobs show", "id": id})
-    tell(found, [f"{name}: {value}" for name, value in found.items()], as_json=as_json)
+    print_result(found, [f"{name}: {value}" for name, value in found.items()], as_json=as_json)
 
 
 @jobs.command("retry")
@@ -85,9 +85,9 @@ def _change(
     done = _ask(settings, {"command": f"jobs {change}", "ids": list(ids)})
     verb = "due again" if change == "retry" else "dropped"
     count = len(done["changed"])
-    tell(done, f"{count:,} {'job' if count == 1 else 'jobs'} {verb}", as_json=as_json)
+    print_result(done, f"{count:,} {'job' if count == 1 else 'jobs'} {verb}", as_json=as_json)
 
 
 def _ask(settings: Settings, request: dict[str, Any]) -> dict[str, Any]:
     check_made(settings)
-    return dict(run_told(answer(settings, request, lambda progress: None)))
+    return dict(run_reporting_waits(answer(settings, request, lambda progress: None)))

@@ -15,7 +15,7 @@ as_json: Callable[[Any], Any] = click.option(
 )
 
 
-def tell(data: Any, words: str | Iterable[str], *, as_json: bool) -> None:
+def print_result(data: Any, words: str | Iterable[str], *, as_json: bool) -> None:
     """Print the data as JSON, or as text."""
     if as_json:
         click.echo(json.dumps(data, indent=2, default=str, ensure_ascii=False))

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from gateway.cli.output import as_json, tell
+from gateway.cli.output import as_json, print_result
 from gateway.operate.plan import Demand, plan
 
 
@@ -47,4 +47,4 @@ def plan_command(as_json: bool, **given: Any) -> None:
     lines = plan(Demand(**given))
     told = [line._asdict() for line in lines]
     words = [f"{line.name}: {line.value:,.4g} {line.unit}\n    = {line.formula}" for line in lines]
-    tell(told, words, as_json=as_json)
+    print_result(told, words, as_json=as_json)

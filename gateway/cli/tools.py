@@ -7,8 +7,8 @@ import click
 
 from datasources.errors import ConfigError
 from gateway.cli.options import with_settings
-from gateway.cli.output import FOUND, as_json, counted, tell
-from gateway.operate.progress import run_told
+from gateway.cli.output import FOUND, as_json, counted, print_result
+from gateway.operate.progress import run_reporting_waits
 from gateway.operate.requests import answer
 from gateway.settings import Settings
 from gateway.site.embedded_stores import check_made
@@ -22,8 +22,8 @@ def token_command(settings: Settings, username: str, as_json: bool) -> None:
     """Print a bearer token for a user; a gateway may run on the stores."""
     check_made(settings)
     request = {"command": "token", "username": username}
-    found = run_told(answer(settings, request, lambda progress: None))
-    tell(found, found["token"], as_json=as_json)
+    found = run_reporting_waits(answer(settings, request, lambda progress: None))
+    print_result(found, found["token"], as_json=as_json)
 
 
 @click.group("schema", invoke_without_command=True)
@@ -60,5 +60,5 @@ def check_command(old: Path, as_json: bool) -> None:
     words += [f"may surprise: {change}" for change in found.dangerous]
     changed = counted(len(found.breaking), "breaking change")
     words.append(f"{changed}, {len(found.dangerous):,} that may surprise")
-    tell(found._asdict(), words, as_json=as_json)
+    print_result(found._asdict(), words, as_json=as_json)
     sys.exit(FOUND if found.breaking else 0)

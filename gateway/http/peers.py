@@ -76,7 +76,7 @@ class Proxies:
         self.trusts = lru_cache(maxsize=1024)(self._trusts)
         """Whether the address belongs to a trusted proxy."""
         self._read = lru_cache(maxsize=_REMEMBERED)(self._read_list)
-        self._told = set[str]()
+        self._logged = set[str]()
 
     def _trusts(self, address: str) -> bool:
         return self._all or self._names(address)
@@ -112,7 +112,7 @@ class Proxies:
         if forwarded is not None:
             return not self._named(peer, forwarded)[1]
         if b"forwarded" in headers:
-            self._tell(
+            self._log_once(
                 "Forwarded",
                 f"the proxy {peer} names its clients in Forwarded alone, which is not read: its "
                 f"clients can't be told apart. Let it send X-Forwarded-For: {HOW_TO}",
@@ -123,7 +123,7 @@ class Proxies:
         read = self._read if len(forwarded) <= _SHORT else self._read_list
         address, is_named, unreadable = read(peer, forwarded)
         if unreadable is not None:
-            self._tell(
+            self._log_once(
                 "unreadable",
                 f"the proxy {peer} sends X-Forwarded-For with {unreadable}, which is no address: "
                 + (
@@ -149,10 +149,10 @@ class Proxies:
                 break
         return address, True, None
 
-    def _tell(self, kind: str, text: str) -> None:
+    def _log_once(self, kind: str, text: str) -> None:
         """Log a line of this kind once."""
-        if kind not in self._told:
-            self._told.add(kind)
+        if kind not in self._logged:
+            self._logged.add(kind)
             log.warning("%s", text)
 
 

@@ -115,12 +115,12 @@ class Requests:
         if self._tracer is not None and place is not None:
             head += b"traceresponse: %b\r\n" % place.traceparent.encode()
         if self._lines is not None:
-            self._tell(self._lines, request, result, status, seconds)
+            self._log(self._lines, request, result, status, seconds)
         if recording is not None:
             recording.forget()
         return head
 
-    def _tell(
+    def _log(
         self, lines: Lines, request: Observed, result: Result, status: int, seconds: float
     ) -> None:
         if left_out := self._volume.next_second():

@@ -60,7 +60,7 @@ class Tracer:
         self._resource = Resource.create({"service.name": "pinway"})
         exporter = OTLPSpanExporter(endpoint=endpoint, timeout=EXPORT_SECONDS)
         self._processor = BatchSpanProcessor(
-            _telling(exporter, endpoint), schedule_delay_millis=every * 1000
+            _logging_outages(exporter, endpoint), schedule_delay_millis=every * 1000
         )
 
     def place(self, came_from: TraceContext | None) -> TraceContext:
@@ -173,7 +173,7 @@ def _context(place: TraceContext, *, remote: bool = False) -> Any:
     )
 
 
-def _telling(inner: Any, endpoint: str) -> Any:
+def _logging_outages(inner: Any, endpoint: str) -> Any:
     """The exporter, changed so that an outage of the collector is logged once."""
     from opentelemetry.sdk.trace import ReadableSpan
     from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult

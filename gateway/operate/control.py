@@ -28,19 +28,19 @@ async def answering(data: Path, perform: Handler) -> AsyncIterator[None]:
     """Answer the requests of the directory's owner while the context is open."""
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        def tell(message: Mapping[str, Any]) -> None:
+        def send(message: Mapping[str, Any]) -> None:
             writer.write(msgspec.json.encode(message) + b"\n")
 
         def on_progress(progress: Progress) -> None:
-            tell({"progress": progress._asdict()})
+            send({"progress": progress._asdict()})
 
         try:
             request = msgspec.json.decode(await reader.readline())
-            tell({"answer": await perform(request, on_progress)})
+            send({"answer": await perform(request, on_progress)})
         except PinwayError as error:
-            tell({"error": str(error)})
+            send({"error": str(error)})
         except (msgspec.MsgspecError, KeyError, TypeError) as error:
-            tell({"error": f"this gateway does not know the command ({error})"})
+            send({"error": f"this gateway does not know the command ({error})"})
         finally:
             with suppress(OSError):
                 await writer.drain()

@@ -26,13 +26,13 @@ def _say(line: str) -> None:
 
 
 @contextmanager
-def telling(waits_for: str, *, say: Callable[[str], None] = _say) -> Iterator[Waits]:
+def reporting_waits(waits_for: str, *, say: Callable[[str], None] = _say) -> Iterator[Waits]:
     """Say what the block waits for, if it takes longer than SILENCE, with each store that has not
     answered and the cause. A thread says it, because the block may keep the event loop busy, or
     have no event loop."""
     ended = Event()
 
-    def tell() -> None:
+    def report() -> None:
         pause, waited = SILENCE, 0.0
         while not ended.wait(pause):
             waited += pause
@@ -41,7 +41,7 @@ def telling(waits_for: str, *, say: Callable[[str], None] = _say) -> Iterator[Wa
             say(f"still waiting for {waits_for}, after {waited:.0f} s{detail}")
             pause = waited
 
-    thread = Thread(target=tell, name="telling", daemon=True)
+    thread = Thread(target=report, name="waits", daemon=True)
     with collected() as waits:
         thread.start()
         try:
@@ -51,15 +51,15 @@ def telling(waits_for: str, *, say: Callable[[str], None] = _say) -> Iterator[Wa
             thread.join()
 
 
-def run_told(work: Coroutine[Any, Any, T], waits_for: str = "the stores") -> T:
-    """Run a command's work inside `telling`."""
-    with telling(waits_for):
+def run_reporting_waits(work: Coroutine[Any, Any, T], waits_for: str = "the stores") -> T:
+    """Run a command's work inside `reporting_waits`."""
+    with reporting_waits(waits_for):
         return asyncio.run(work)
 
 
 class Bars:
-    """One bar for each stage. Call it with each step's Progress. Until the first step, `telling`
-    says what the command waits for."""
+    """One bar for each stage. Call it with each step's Progress. Until the first step,
+    `reporting_waits` says what the command waits for."""
 
     def __init__(
         self, waits_for: str = "the stores", clock: Callable[[], float] = time.monotonic
@@ -89,7 +89,7 @@ class Bars:
         self._bar.update(progress.done - self._bar.n)
 
     def __enter__(self) -> "Bars":
-        self._waiting.enter_context(telling(self._waits_for))
+        self._waiting.enter_context(reporting_waits(self._waits_for))
         return self
 
     def __exit__(
@@ -101,14 +101,14 @@ class Bars:
         self._waiting.close()
         self._end()
         if error is None:
-            self._tell()
+            self._write_ended()
 
     def _line(self, progress: Progress) -> None:
         """Without bars: write a line for a stage that has ended, and from time to time for a long
         stage."""
         now = self._clock()
         if self._told is not None and self._told.stage != progress.stage:
-            self._tell()
+            self._write_ended()
         if self._told is None:
             self._began, self._again = now, SILENCE
         self._told = progress
@@ -117,7 +117,7 @@ class Bars:
             _say(f"{progress.stage}: {progress.done:,}{of} {progress.unit} so far")
             self._again = 2 * (now - self._began)
 
-    def _tell(self) -> None:
+    def _write_ended(self) -> None:
         """Without bars: write the stage that has ended."""
         told, self._told = self._told, None
         if told is not None:

@@ -31,7 +31,7 @@ from gateway.observe.metrics import ConnectionCollector
 from gateway.observe.process import ProcessHealth
 from gateway.operate import control
 from gateway.operate.connections import warn_of_shortages
-from gateway.operate.progress import Bars, telling
+from gateway.operate.progress import Bars, reporting_waits
 from gateway.operate.requests import perform
 from gateway.server.bounds import Bounds, bounds_of
 from gateway.server.connections import Connections
@@ -90,7 +90,7 @@ async def serve(
             else:
                 await install(settings, bars)
         on_phase("making the stores")
-    async with _opened(settings, tell=greet) as runtime:
+    async with _opened(settings, log_waits=greet) as runtime:
         on_phase("opening the stores")
         if demo and not await demo_is_loaded(runtime.stores):
             with Bars() as bars:
@@ -118,26 +118,27 @@ async def serve(
             server = Server(site.public, settings, ready, connections=connections, shares=shares)
             beside = _OperatorsServer(site.admin) if operators is not None else None
             server.beside = beside  # both wait at the same time for their connections
-            telling = siblings.telling(site.metrics) if siblings else nullcontext()
+            metrics = siblings.serving(site.metrics) if siblings else nullcontext()
             commands = _commands(settings, runtime)
             warning = (
                 _beside(warn_of_shortages(settings, runtime.stores)) if greet else nullcontext()
             )
             hang_ups = reloading(trusted) if settings.http.trusted_documents else nullcontext()
-            async with warning, _answering(operators, beside), telling, commands, hang_ups:
+            async with warning, _answering(operators, beside), metrics, commands, hang_ups:
                 with health.watching():
                     await server.serve(sockets=[listener])
 
 
 @asynccontextmanager
 async def _opened(
-    settings: Settings, *, jobs: bool | None = None, tell: bool = True
+    settings: Settings, *, jobs: bool | None = None, log_waits: bool = True
 ) -> AsyncIterator[Runtime]:
-    """The open stores. If `tell`, log which stores the start waits for, and which do not answer."""
+    """The open stores. If `log_waits`, log the stores that the start waits for, and the stores that
+    do not answer."""
     async with AsyncExitStack() as opened:
-        with telling("the stores", say=log.warning if tell else _silent) as waits:
+        with reporting_waits("the stores", say=log.warning if log_waits else _silent) as waits:
             runtime = await opened.enter_async_context(running(settings, jobs=jobs))
-        if tell and (failures := waits.failures()):
+        if log_waits and (failures := waits.failures()):
             log.warning("started without stores that do not answer: %s", failures)
         yield runtime
 

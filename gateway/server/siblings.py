@@ -25,10 +25,10 @@ class Siblings:
         self._patience = patience
 
     @asynccontextmanager
-    async def telling(self, metrics: Callable[[], Awaitable[bytes]]) -> AsyncIterator[None]:
+    async def serving(self, metrics: Callable[[], Awaitable[bytes]]) -> AsyncIterator[None]:
         """Send this worker's metrics to other workers while the context is open."""
 
-        async def tell(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             writer.write(await metrics())
             with suppress(OSError):
                 await writer.drain()
@@ -36,7 +36,7 @@ class Siblings:
 
         path = self._path(self._number)
         path.unlink(missing_ok=True)  # left by a worker with this number that died
-        server = await asyncio.start_unix_server(tell, path)
+        server = await asyncio.start_unix_server(answer, path)
         try:
             yield
         finally:

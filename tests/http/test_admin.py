@@ -152,7 +152,7 @@ async def test_any_worker_tells_the_metrics_of_all(tmp_path: Path) -> None:
         return f"# TYPE pinway_things_total counter\n{sample}\n".encode()
 
     def telling(one: Siblings, value: int) -> AbstractAsyncContextManager[None]:
-        return one.telling(partial(asyncio.sleep, 0, counted(value)))
+        return one.serving(partial(asyncio.sleep, 0, counted(value)))
 
     one, two, three = (Siblings(tmp_path, number, 3, patience=math.inf) for number in (1, 2, 3))
     async with telling(one, 1), telling(two, 2):

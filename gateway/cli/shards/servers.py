@@ -13,7 +13,7 @@ from datasources.replication import moves, topologies
 from datasources.replication.accounts import Replica
 from datasources.replication.shard_picture import picture
 from gateway.cli.options import with_dry_run, with_settings
-from gateway.cli.output import FOUND, as_json, tell
+from gateway.cli.output import FOUND, as_json, print_result
 from gateway.cli.shards.operation import require_password, run, with_replica
 from gateway.operate.failover import servers
 from gateway.operate.failover.work import Work
@@ -59,7 +59,7 @@ def check_command(settings: Settings, as_json: bool) -> None:
 
     run(settings, None, check)
     words = found or ["all servers are set as they must be"]
-    tell({"faults": found}, words, as_json=as_json)
+    print_result({"faults": found}, words, as_json=as_json)
     sys.exit(FOUND if found else 0)
 
 

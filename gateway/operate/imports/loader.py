@@ -89,7 +89,7 @@ class Import:
     async def read(self, progress: OnProgress) -> None:
         """Check all lines, and store the valid lines in the spool. Reports the lines that are
         invalid by themselves."""
-        with self._telling_of_spool():
+        with self._spool_errors():
             iterator, number = iter(self._entries), 0
             while True:
                 before = number
@@ -109,7 +109,7 @@ class Import:
     ) -> ImportReport:
         """Write the lines into the stores. With `walks`, build the graph of related pins again, and
         fill the importing users' pools from it."""
-        with self._telling_of_spool():
+        with self._spool_errors():
             load = Load(
                 *(stores, self._spool, self._options, self._report, self._complaints, progress),
                 walks=walks,
@@ -134,7 +134,7 @@ class Import:
         return Progress("reading", size if ended else self._source.position(), size, "B")
 
     @contextmanager
-    def _telling_of_spool(self) -> Iterator[None]:
+    def _spool_errors(self) -> Iterator[None]:
         try:
             yield
         except sqlite3.Error as error:  # from the spool: stores raise other errors

@@ -12,7 +12,7 @@ from datasources.waits import waiting_for
 from gateway.cli import main
 from gateway.operate import progress
 from gateway.operate.imports.report import Progress
-from gateway.operate.progress import Bars, telling
+from gateway.operate.progress import Bars, reporting_waits
 from gateway.server import process
 from gateway.settings import Settings, changed
 from gateway.site.installation import install
@@ -28,12 +28,12 @@ def test_a_long_wait_is_told_again_and_again(monkeypatch: pytest.MonkeyPatch) ->
         if len(said) == 2:
             twice.set()
 
-    with telling("the stores", say=say):
+    with reporting_waits("the stores", say=say):
         assert twice.wait(300)
     assert said[0].startswith("still waiting for the stores, after ")
     told = len(said)
     monkeypatch.setattr(progress, "SILENCE", 60.0)
-    with telling("the stores", say=say):
+    with reporting_waits("the stores", say=say):
         pass
     assert len(said) == told
 
@@ -58,7 +58,7 @@ def test_a_wait_names_the_stores_and_the_causes(monkeypatch: pytest.MonkeyPatch)
         if line.endswith(" s: queue at shelf:6379: no answer yet"):
             heard.set()
 
-    with telling("the stores", say=say), waiting_for("queue at shelf:6379"):
+    with reporting_waits("the stores", say=say), waiting_for("queue at shelf:6379"):
         assert heard.wait(300)
 
 
