@@ -69,9 +69,9 @@ async def update_side(
 
 
 async def trim_row(store: WideColumnStore, row: bytes, cap: int) -> None:
-    """Keep the hottest `cap` pins of a row on one side, and remove the notes of the pins that fall
-    out: there is no row for each public pin for ever. A later update of such a pin notes its cell
-    again."""
+    """Keep the hottest `cap` pins of a row on one side, and remove the notes of pins that fall out,
+    so that POPULARITY does not grow with all public pins. A later update of such a pin notes its
+    cell again."""
     fallen = (await read_row(store, POOLS, row))[cap:]
     await store.trim(POOLS, row, cap)
     for cell in fallen:
