@@ -55,6 +55,7 @@ BENCHMARKS = {
     "abuse": "Attacks by a stranger: `make bench NAME=abuse`",
     "data": "Shards on real servers: `make bench NAME=data`",
     "following": "The following feed: `make bench NAME=following`",
+    "visits": "New visits of the home feed: `make bench NAME=visits`",
     "plan": "Constants of `pinway plan`: `make bench NAME=plan`",
     "telemetry": "Logs and traces: `make bench NAME=telemetry`",
     "drills": "Drills: `make drill`",

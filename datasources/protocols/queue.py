@@ -44,7 +44,7 @@ class JobQueue(Protocol):
         priorities: Sequence[str] = PRIORITIES,
     ) -> None:
         """Take jobs of these priorities and run them, until cancelled. A cancelled job returns to
-        the queue."""
+        the queue. Of several places, bulk jobs leave one to other jobs."""
 
     async def depth(self) -> int:
         """The number of jobs that are queued or running."""

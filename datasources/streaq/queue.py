@@ -19,8 +19,9 @@ from coredis.exceptions import RedisError
 
 from datasources.errors import StoreTimeout, StoreUnavailable
 from datasources.outages import Outages, backoff
-from datasources.protocols import NORMAL, PRIORITIES, Job, Lane
+from datasources.protocols import BULK, NORMAL, PRIORITIES, Job, Lane
 from datasources.streaq.worker import PromptWorker, Run
+from datasources.together import together
 
 T = TypeVar("T")
 log = logging.getLogger("pinway.queue")
@@ -66,6 +67,15 @@ class StreaqQueue:
     async def work(
         self, run: Run, *, concurrency: int = 8, priorities: Sequence[str] = PRIORITIES
     ) -> None:
+        sooner = [name for name in priorities if name != BULK]
+        if concurrency > 1 and 0 < len(sooner) < len(priorities):
+            # One place is kept free of bulk jobs, each of which takes seconds.
+            workers = (concurrency - 1, priorities), (1, sooner)
+            await together([self._work(run, *worker) for worker in workers])
+        else:
+            await self._work(run, concurrency, priorities)
+
+    async def _work(self, run: Run, concurrency: int, priorities: Sequence[str]) -> None:
         outages = Outages(log, "the queue can't be reached")
 
         async def run_reached(job: Job) -> None:

@@ -280,6 +280,9 @@ class _Fanout:
         stamp = max(1, pin.created, self._at)
         cells = {cell: why}
         await store.put(POOLS, dict.fromkeys(page.pools, cells), stamp)
+        if self._at:  # the pin comes back: an earlier removal's clock may have been ahead
+            again = (pools.bring(store, row, cells, stamp) for row in page.pools)
+            await together(again, at_a_time=TRIMS)
         if ended := await self._ended(page):
             gone = {pool_row(edge.to_id, Source.FOLLOWED): [cell] for edge in ended}
             await store.delete(POOLS, gone, stamp)

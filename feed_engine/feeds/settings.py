@@ -3,10 +3,11 @@
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from datasources.protocols import Stores
 from feed_engine.feeds.rows import Source
+from feed_engine.feeds.visits import Span
 from feed_engine.speculation import Race
 
 
@@ -46,6 +47,15 @@ def epoch_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
+class Passed(NamedTuple):
+    """A visit's knowledge of the pools that its viewer shares with other viewers. `shown`: pins,
+    and first pins of chains, that it read there and that were shown."""
+
+    generation: int
+    spans: Mapping[int, Span]
+    shown: frozenset[int]
+
+
 @dataclass(frozen=True)
 class Feeds:
     """The stores, a race for each pair of sides, the settings and a clock. Built once in a
@@ -64,14 +74,25 @@ class Feeds:
     filled: dict[int, bool] = field(default_factory=dict)
     """Viewer → whether the viewer's last visit in this process was filled up with popular pins."""
 
+    passed: dict[int, Passed] = field(default_factory=dict)
+    """Viewer → what the viewer's last visit in this process knew of shared pools."""
+
+    def looked_at(self, row: bytes) -> bool:
+        """Whether a row was checked in the last LOOK_AGAIN ms."""
+        # The clock may have been set back.
+        return abs(self.clock() - self.looked.get(row, 0)) < LOOK_AGAIN
+
     def look(self, row: bytes) -> bool:
         """Whether to check a row now: at most once in LOOK_AGAIN ms."""
-        now = self.clock()
-        if abs(now - self.looked.get(row, 0)) < LOOK_AGAIN:  # the clock may have been set back
+        if self.looked_at(row):
             return False
         _make_room(self.looked)
-        self.looked[row] = now
+        self.looked[row] = self.clock()
         return True
+
+    def remember_passed(self, viewer_id: int, passed: Passed) -> None:
+        _make_room(self.passed)
+        self.passed[viewer_id] = passed
 
     def remember_interests(self, viewer_id: int, interest_ids: Sequence[int]) -> None:
         _make_room(self.interests)

@@ -26,6 +26,15 @@ RECENT = 8  # saved visits that each page reads; unsaved visits are always read
 ENQUEUE_WITHIN = 0.1  # seconds; the relay queues jobs that a slow queue didn't take
 
 
+class Span(msgspec.Struct, frozen=True, array_like=True):
+    """A part of a pool that a viewer shares with other viewers: all pins in the columns from
+    `first` to `last` were shown to the viewer, or can't be. `ended`: no pins followed."""
+
+    first: bytes
+    last: bytes
+    ended: bool = False
+
+
 class Chunk(msgspec.Struct, frozen=True, omit_defaults=True):
     """The new pins of a visit.
 
@@ -36,6 +45,7 @@ class Chunk(msgspec.Struct, frozen=True, omit_defaults=True):
     chain. `causes`: for each pin, (followed id, pin id) for what the viewer followed that brought
     the pin or another pin of the same picture. `sweep`: whether the pools hold many useless pins.
     `cells`: source → the columns of the chunk's pins in the user's own pools; None: unknown.
+    `spans`: id in a shared pool's key → the part of the pool that the viewer has passed.
     """
 
     pins: tuple[tuple[int, Reason], ...] = ()
@@ -47,6 +57,7 @@ class Chunk(msgspec.Struct, frozen=True, omit_defaults=True):
     causes: dict[int, tuple[tuple[int, int], ...]] = {}
     sweep: bool = False
     cells: dict[int, tuple[bytes, ...]] | None = None
+    spans: dict[int, Span] = {}
 
     @property
     def shown(self) -> set[int]:

@@ -112,7 +112,8 @@ class OperatorsNames:
 
     def __init__(self, app: ASGIApp, refusal: ASGIApp, settings: Settings) -> None:
         self._app, self._refusal = app, refusal
-        self._hosts = {name.lower() for name in settings.http.allowed_hosts} | _own(
+        allowed, own = settings.http.allowed_hosts, _own(settings.http.admin_host)
+        self._hosts = {name.lower() for name in allowed} | own
             settings.http.admin_host
         )
         self._is_checking = _is_here(settings.http.admin_host)

@@ -125,6 +125,24 @@ async def test_a_job_begins_before_all_of_lower_priorities(queue: StreaqQueue) -
     assert [job.shard % 3 for job in runs.jobs] == [2, 2, 2, 1, 1, 1, 0, 0, 0]
 
 
+async def test_bulk_jobs_leave_a_place_to_an_urgent_one(queue: StreaqQueue) -> None:
+    done = asyncio.Event()
+
+    async def wait(job: Job, times: int) -> None:
+        if job != ONE:
+            await done.wait()
+
+    runs = Runs(wait)
+    async with working(queue, runs, concurrency=3):
+        await queue.enqueue([Job(5, number) for number in range(6)], priority=BULK)
+        await runs.until(2)
+        await queue.enqueue([ONE], priority=URGENT)
+        await runs.until(3)
+        assert runs.jobs[2] == ONE
+        done.set()
+        await runs.until(7)
+
+
 async def test_a_worker_of_some_priorities_leaves_the_others_to_other_workers(
     queue: StreaqQueue,
 ) -> None:

@@ -1,7 +1,7 @@
 """Runs random schedules of the feeds on embedded stores that trim as RocksDB and as HBase. Several
 processes can share the work by different first seeds.
 
-python -m tests.following --schedules 50000 [--first 0] [--of following|visits] [--fault NAME]
+python -m tests.following --schedules 50000 [--first 0] [--of following|visits|home] [--fault NAME]
 """
 
 import argparse
@@ -15,12 +15,18 @@ import uvloop
 from tests.faulty import marking
 from tests.feeds import Feeding
 from tests.following.faults import FAULTS
+from tests.following.home import run_home
 from tests.following.quick import quick_stores
 from tests.following.schedule import run_schedule
-from tests.following.visit_faults import VISIT_FAULTS
+from tests.following.visit_faults import HOME_FAULTS, VISIT_FAULTS
 from tests.following.visits import run_visits
 
-MODELS = {"following": run_schedule, "visits": run_visits}
+
+async def _visits(feeding: Feeding, seed: int) -> list[str]:
+    return [*await run_visits(feeding, seed), *await run_home(feeding, seed)]
+
+
+MODELS = {"following": run_schedule, "visits": _visits, "home": run_home}
 FRESH = 500  # schedules after which new stores are used, because stores grow
 
 
@@ -37,7 +43,8 @@ async def _run(model: str, first: int, schedules: int) -> int:
 async def _some(model: str, seeds: range) -> int:
     wrong = 0
     async with quick_stores() as stores:
-        marked = stores._replace(feeds=marking(stores.feeds))
+        sides = {name: marking(getattr(stores, name)) for name in ("feeds", "pools")}
+        marked = stores._replace(**sides)
         for seed in seeds:
             for line in await MODELS[model](Feeding(marked if seed % 2 else stores), seed):
                 wrong += 1
@@ -50,7 +57,7 @@ def main() -> None:
     parser.add_argument("--schedules", type=int, default=200)
     parser.add_argument("--first", type=int, default=0, help="seed of the first schedule")
     parser.add_argument("--of", choices=MODELS, default="following", help="the model")
-    faults = FAULTS | VISIT_FAULTS
+    faults = FAULTS | VISIT_FAULTS | HOME_FAULTS
     parser.add_argument("--fault", choices=faults, help="a deliberate fault to be found")
     args = parser.parse_args()
     with (

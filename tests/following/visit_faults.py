@@ -1,14 +1,17 @@
 """Deliberate faults of the home feed's visits; the schedules of visits must find each of them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from datasources.protocols import Sides
-from feed_engine.feeds.smart import handover, materialized, service
+from datasources.protocols import Cell, Sides, Stores, WideColumnStore
+from feed_engine.feeds.rows import POOLS
+from feed_engine.feeds.smart import cuts, handover, interests, materialized, pools, service
 from feed_engine.feeds.smart.candidates import Candidates
 from feed_engine.feeds.smart.pages import Saved
+from feed_engine.feeds.wide import read_row
 from tests.following.faults import Fault
 
 
@@ -54,6 +57,71 @@ def visits_are_chosen_apart(patch: pytest.MonkeyPatch) -> None:
 
     patch.setattr(service.Candidates, "choose", alone)
 
+
+def dead_cells_bury_live_pins(patch: pytest.MonkeyPatch) -> None:
+    """Cells of pins that nobody can see stay in pools."""
+
+    async def stay(stores: Stores, store: WideColumnStore, row: bytes) -> list[Cell]:
+        return await read_row(store, POOLS, row)
+
+    patch.setattr(pools, "remove_dead", stay)
+
+
+def cuts_leave_no_mark(patch: pytest.MonkeyPatch) -> None:
+    """A pool that was cut is not filled again."""
+
+    async def nothing(*_: Any) -> None: ...
+
+    patch.setattr(cuts, "mark_cut", nothing)
+
+
+def fillings_stay_below_the_markers(patch: pytest.MonkeyPatch) -> None:
+    """A filling of an interest's pool does not look whether its cells can be seen."""
+    fill = interests.fill
+
+    async def lowest(
+        store: WideColumnStore, row: bytes, cells: Mapping[bytes, bytes], at: int
+    ) -> None:
+        await store.put(POOLS, {row: cells}, 1)
+
+    async def fill_low(stores: Stores, interest_id: int, limit: int) -> None:
+        with pytest.MonkeyPatch.context() as low:
+            low.setattr(interests, "pools", SimpleNamespace(**{**vars(pools), "bring": lowest}))
+            await fill(stores, interest_id, limit)
+
+    patch.setattr(interests, "fill", fill_low)
+
+
+def a_follow_writes_its_cells_once(patch: pytest.MonkeyPatch) -> None:
+    """Cells that an earlier removal hides stay hidden."""
+
+    async def once(
+        store: WideColumnStore, row: bytes, cells: Mapping[bytes, bytes], at: int
+    ) -> None:
+        await store.put(POOLS, {row: cells}, max(1, at))
+
+    patch.setattr(pools, "bring", once)
+
+
+def late_pins_are_passed(patch: pytest.MonkeyPatch) -> None:
+    """No job looks for pins that came into the part of a pool that a viewer has passed."""
+
+    async def nothing(*_: Any) -> None: ...
+
+    patch.setattr(handover, "bring_late", nothing)
+
+
+HOME_FAULTS: dict[str, Fault] = {
+    fault.__name__: fault
+    for fault in (
+        dead_cells_bury_live_pins,
+        cuts_leave_no_mark,
+        fillings_stay_below_the_markers,
+        a_follow_writes_its_cells_once,
+        late_pins_are_passed,
+    )
+}
+"""Faults of the pools, which the schedules of `tests.following.home` must find."""
 
 VISIT_FAULTS: dict[str, Fault] = {
     fault.__name__: fault

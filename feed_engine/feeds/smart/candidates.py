@@ -10,8 +10,10 @@ import asyncio
 import random
 import time
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
+
+import msgspec
 
 from datasources.errors import StoreError
 from datasources.ids import Kind, kind_of
@@ -20,8 +22,8 @@ from datasources.protocols import Cell, WideColumnStore
 from feed_engine.feeds.follow_edges import FOLLOWS
 from feed_engine.feeds.marks import pools_generation
 from feed_engine.feeds.own_writes import in_pools, read_seeing
-from feed_engine.feeds.rows import Source
-from feed_engine.feeds.settings import Feeds
+from feed_engine.feeds.rows import FORMER_POPULAR_ROW, Source
+from feed_engine.feeds.settings import Feeds, Passed
 from feed_engine.feeds.smart import materialized, pools
 from feed_engine.feeds.smart.generator import Candidate, generate
 from feed_engine.feeds.smart.interests import ask_fill
@@ -30,6 +32,7 @@ from feed_engine.feeds.smart.pool_rows import PoolRow, PoolRows, read_pages
 from feed_engine.feeds.smart.pools import brought_by
 from feed_engine.feeds.smart.scores import HALF_LIFE
 from feed_engine.feeds.visible import Visible
+from feed_engine.feeds.visits import Span
 from feed_engine.outbox.completion import keep
 from feed_engine.speculation import Side
 from feed_engine.times import HOUR
@@ -42,6 +45,10 @@ SIBLINGS = 10  # further candidates of one picture that are checked, to name wha
 # candidates that are first looked up among the shown pins, for each candidate that is checked
 LOOKED_UP = 4
 FOLLOWED_INTERESTS = 1000  # interests that are read for a viewer, at most
+
+LOOK_BELOW = 4  # visits, one of which reads behind the former end of a shared pool
+TOPS_EVERY = 4  # visits, one of which reads what seldom has new pins
+FILLERS_AGAIN = 64  # visits, after which the passed popular pins are forgotten
 
 _BROUGHT_BY_FOLLOW = (Source.FOLLOWED, Source.INTEREST)
 
@@ -71,14 +78,24 @@ class Candidates:
         self._clock, self._until = clock, clock() + feeds.settings.generator_seconds
         self._boards, self._seen, self._dated = boards, seen, dated
         self._floor = feeds.settings.floor + feeds.clock() / HALF_LIFE
-        self._rows = PoolRows(viewer_id, self._floor, feeds.settings.rates)
+        self._passed = feeds.passed.get(viewer_id, Passed(0, {}, frozenset()))
+        generation = self._passed.generation + 1
+        self._rows = PoolRows(
+            viewer_id,
+            self._floor,
+            feeds.settings.rates,
+            spans=_looking_below(generation, self._passed.spans),
+            tops=generation % TOPS_EVERY == 0 or not self._passed.generation,
+            former=not feeds.looked_at(FORMER_POPULAR_ROW),
+        )
         self._reads = 0
         # repin → the first pin of its chain, as stored with the pin itself
         self._roots: dict[int, int] = {}
-        self._shown: set[int] = set()  # pins, and first pins of chains, that were shown
-        self._asked: set[int] = set()  # pins that were looked up among the shown pins
+        # Pins, and first pins of chains, that were shown; and all that were looked up among them.
+        self._shown, self._asked = set(self._passed.shown), set(self._passed.shown)
         self._dead: set[int] = set()  # pins that the viewer can't see, or owns
-        self._left: set[Candidate] = set()  # what brought them isn't followed, or lost the pin
+        self._left: set[Candidate] = set()  # what brought them isn't followed
+        self._moved: set[Candidate] = set()  # what brought them no longer has the pin
         self._checked: set[Candidate] = set()
         self.beside: Sequence[int] = ()
         """Pins that the page needs besides the chunk. They are loaded with the first candidates."""
@@ -103,6 +120,12 @@ class Candidates:
             with suppress(StoreError):
                 await self._read(further)
 
+    def go_on(self, generation: int, spans: Mapping[int, Span]) -> None:
+        """Use what the viewer's last visit, of this generation, passed. Another process may have
+        answered it."""
+        if generation != self._passed.generation:
+            self._rows.go_on(_looking_below(generation + 1, spans))
+
     async def choose(self, size: int, taken: Collection[int]) -> list[Candidate]:
         """Up to `size` candidates. No two candidates are of the same picture, and none is among
         `taken`. Reads further while there are too few. Raises StoreError when the viewer's shard or
@@ -119,8 +142,8 @@ class Candidates:
             if over and not first:
                 self.late = True
                 return self._generate(size, taken, checked=True)
-            chosen = self._generate(ahead, taken)
-            wanted = chosen[:size]
+            further = self._generate(max(ahead, looked_up), taken)
+            chosen, wanted = further[:ahead], further[:size]
             short = len(wanted) < size or any(rates[c.source] == 0 for c in wanted)
             buried = not any(rates[c.source] for c in wanted) and self.sweep
             deepest = DEEPER if buried else DEEPEST
@@ -132,8 +155,7 @@ class Candidates:
                 self._feeds.remember_filled(self._viewer_id, short)
                 return wanted
             else:
-                further = self._generate(looked_up, taken)
-                asking = [self._look_up([*further, *chosen])]
+                asking = [self._look_up(further)]
                 if first or all(self._is_looked_up(c) for c in chosen):
                     unchecked = [c for c in chosen if c not in self._checked]
                     asking.append(self._drop_unfit(unchecked + self._siblings(chosen)))
@@ -147,7 +169,7 @@ class Candidates:
         belong to what brought them."""
         own = (c for row in self._rows.own for c in row.candidates)
         gone = self._dead | self._shown
-        return sum(c.pin_id in gone or c in self._left for c in own) >= SWEPT
+        return sum(c.pin_id in gone or c in self._moved for c in own) >= SWEPT
 
     def cells(self, chosen: Collection[Candidate]) -> dict[int, tuple[bytes, ...]]:
         """The columns of the chosen pins and their repins in the viewer's own pools, by source, as
@@ -159,6 +181,26 @@ class Candidates:
             if columns := tuple(pools.column(c) for c in of_chosen):
                 found[row.source] = columns
         return found
+
+    def spans(
+        self, generation: int, chosen: Collection[Candidate], taken: Collection[int]
+    ) -> dict[int, Span]:
+        """The parts of the shared pools that the viewer has passed, with these chosen pins."""
+        if not generation % FILLERS_AGAIN:
+            self._rows.forget_fillers()
+        gone = self._shown.union(taken, self._dead)
+        for c in chosen:
+            gone |= {c.pin_id, self._root(c)}
+        return self._rows.passed(
+            lambda c: c.pin_id in gone or c in self._moved or self._root(c) in gone
+        )
+
+    def remember(self, generation: int, spans: Mapping[int, Span]) -> None:
+        """Keep what the next visit in this process needs, when the chunk is stored."""
+        read = {c.pin_id for row in self._rows.rows if row.shared for c in row.candidates}
+        read |= {self._roots[id] for id in read if id in self._roots}
+        shown = frozenset(self._shown & read)
+        self._feeds.remember_passed(self._viewer_id, Passed(generation, spans, shown))
 
     def roots(self, chosen: Iterable[Candidate]) -> dict[int, int]:
         """Repin → the first pin of its chain, for the repins among the chosen pins."""
@@ -216,6 +258,8 @@ class Candidates:
             self.since = max([generations[raced.side], *stamps]) or None
             self._dated = False
         ended = [row for pair in pairs for row in self._rows.take(*pair)]
+        if any(row.key == FORMER_POPULAR_ROW and not row.candidates for row in ended):
+            self._feeds.look(FORMER_POPULAR_ROW)
         store = sides.standby if raced.side is Side.STANDBY else sides.primary
         may_lack = [row for row in ended if row.interest_id or row.source is Source.FOLLOWED]
         if rows := [row for row in may_lack if self._feeds.look(row.key)]:
@@ -335,8 +379,8 @@ class Candidates:
             if pin is None or pin.owner_id == self._viewer_id:
                 self._dead.add(c.pin_id)
             elif c in keys and not (keys[c] in followed and brought_by(pin, c.cause_id)):
-                self._rows.found[c.source].remove(c)
-                self._left.add(c)
+                self._rows.drop(c)
+                (self._moved if keys[c] in followed else self._left).add(c)
             else:
                 self._checked.add(c)
 
@@ -349,3 +393,11 @@ class Candidates:
     async def _load_boards(self, ids: Collection[int]) -> None:
         if self._boards is not None and ids:
             await self._boards(ids)
+
+
+def _looking_below(generation: int, spans: Mapping[int, Span]) -> dict[int, Span]:
+    """The spans for a visit. Now and then, a visit reads behind the end of a pool: a filling may
+    have written further pins there."""
+    if generation % LOOK_BELOW:
+        return dict(spans)
+    return {id: msgspec.structs.replace(span, ended=False) for id, span in spans.items()}

@@ -58,24 +58,30 @@ def _interleave(
     taken: set[int],
     root_of: Callable[[Candidate], int],
 ) -> list[Candidate]:
-    heads = dict.fromkeys(sorted(pools), 0)
+    rest = {source: iter(pools[source]) for source in sorted(pools)}
+
+    def best_of(source: Source) -> tuple[Candidate, int] | None:
+        """The source's next candidate of a picture that is not taken, and its root."""
+        for c in rest[source]:
+            if c.pin_id not in taken and (root := root_of(c)) not in taken:
+                return c, root
+        return None
+
+    heads = {source: head for source in rest if (head := best_of(source)) is not None}
     credit = dict.fromkeys(heads, 0)
     chunk: list[Candidate] = []
-    while len(chunk) < size:
-        for source in list(heads):
-            pool, head = pools[source], heads[source]
-            while head < len(pool) and (pool[head].pin_id in taken or root_of(pool[head]) in taken):
-                head += 1
-            heads[source] = head
-            if head == len(pool):
-                del heads[source]
-        if not heads:
-            break
+    while heads and len(chunk) < size:
         for source in heads:
             credit[source] += rates[source]
         richest = max(heads, key=lambda s: (credit[s], -s))
         credit[richest] -= sum(rates[source] for source in heads)
-        best = pools[richest][heads[richest]]
-        taken |= {best.pin_id, root_of(best)}
+        best, root = heads[richest]
+        taken |= {best.pin_id, root}
         chunk.append(best)
+        for source, (c, root_of_c) in list(heads.items()):
+            if c.pin_id in taken or root_of_c in taken:
+                if (head := best_of(source)) is None:
+                    del heads[source]
+                else:
+                    heads[source] = head
     return chunk

@@ -22,6 +22,7 @@ from feed_engine.feeds import visits
 from feed_engine.feeds.rows import Source
 from feed_engine.feeds.settings import DEFAULTS, FeedSettings
 from feed_engine.feeds.smart import materialized, pools
+from feed_engine.feeds.smart.late import bring_late
 from feed_engine.feeds.visits import Remembered
 from feed_engine.outbox.change import Advance, VisitShown
 from feed_engine.times import DAY
@@ -68,7 +69,9 @@ async def _empty_pools(stores: Stores, user_id: int, unsaved: Sequence[Remembere
         for source, named in (visit.chunk.cells or {}).items():
             columns[Source(source)] += named
     if any(_sweeps(visit) for visit in unsaved):
-        await pools.sweep(stores, user_id, _Shown(stores, user_id).among, at)
+        shown = _Shown(stores, user_id).among
+        await pools.sweep(stores, user_id, shown, at)
+        await bring_late(stores, user_id, unsaved[-1].chunk.spans, shown, at)
     elif columns:
         await pools.take(stores.pools, user_id, columns, at)
 

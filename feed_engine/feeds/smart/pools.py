@@ -8,6 +8,7 @@ with a later sweep.
 """
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from itertools import count, takewhile
 
 import msgspec
 
@@ -31,10 +32,13 @@ from feed_engine.feeds.rows import (
 from feed_engine.feeds.smart import scores
 from feed_engine.feeds.smart.generator import Candidate
 from feed_engine.feeds.wide import read_row, remove
-from feed_engine.times import CENTURY, LEAPS
+from feed_engine.times import CENTURY
 
 ShownAmong = Callable[[Sequence[int]], Awaitable[set[int]]]
 """Returns the given pins that the user was shown."""
+
+_LEAPS = (0, *takewhile(lambda leap: leap < 4 * CENTURY, (4**n for n in count())))
+"""Added to the time of an action, one after the other, while cells stay hidden."""
 
 OWN_SOURCES = (Source.FOLLOWED, Source.INTEREST, Source.RELATED)
 
@@ -93,10 +97,12 @@ def column(c: Candidate) -> bytes:
 async def bring(store: WideColumnStore, row: bytes, cells: Mapping[bytes, bytes], at: int) -> None:
     """Write cells to a pool on one side, where they may have been removed before. Removed cells
     stay hidden under the removal's stamp, which may be this millisecond's or a faster clock's:
-    hidden cells are written again with later stamps. A pin that returns although it was shown is
-    marked as shown. Raises StoreCorrupt if a removal is stamped a century ahead of `at`."""
+    hidden cells are written again with later stamps. The stamps are near the removals', so that
+    jobs which remove and bring pins again and again don't run away from the clocks. A pin that
+    returns although it was shown is marked as shown. Raises StoreCorrupt if a removal is stamped
+    more than a century ahead of `at`."""
     hidden = dict(cells)
-    for leap in (0, 1, *LEAPS, CENTURY):
+    for leap in _LEAPS:
         if not hidden:
             return
         await store.put(POOLS, {row: hidden}, max(1, at) + leap)

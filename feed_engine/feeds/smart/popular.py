@@ -64,8 +64,21 @@ async def update_side(
         await move_cell(store, pin.id, column, version, pools.why_of(pin, 0))
         row, cap = popular_row(pin.id), row_cap(settings)
         if due(row, pin.id, cap // 4 or 1):
-            await store.trim(POOLS, row, cap)
+            await trim_row(store, row, cap)
     await spread(store)
+
+
+async def trim_row(store: WideColumnStore, row: bytes, cap: int) -> None:
+    """Keep the hottest `cap` pins of a row on one side, and remove the notes of pins that fall out,
+    so that POPULARITY does not grow with all public pins. A later update of such a pin notes its
+    cell again."""
+    fallen = (await read_row(store, POOLS, row))[cap:]
+    await store.trim(POOLS, row, cap)
+    for cell in fallen:
+        pin_row = id_row(parse_pool(cell.column).pin_id)
+        notes = await read_row(store, POPULARITY, pin_row)
+        if all(note.stamp <= cell.stamp for note in notes):  # no newer version has another cell
+            await store.trim(POPULARITY, pin_row, 0)
 
 
 async def move_cell(
@@ -78,8 +91,8 @@ async def move_cell(
     await store.put(POPULARITY, {row: {inverted_version(version): column}}, stamp)
     await store.put(POOLS, {place: {column: value}}, stamp)
     COUNTS.popular_writes[POPULAR_ROWS.index(place)] += 1
-    _, *older = await read_row(store, POPULARITY, row)
-    for cell in older:  # a cell in the newest column has a higher stamp, and stays
+    notes = await read_row(store, POPULARITY, row)
+    for cell in notes[1:]:  # a cell in the newest column has a higher stamp, and stays
         gone = [cell.value]
         await store.delete(POOLS, {place: gone, FORMER_POPULAR_ROW: gone}, cell.stamp)
         await store.delete(POPULARITY, {row: [cell.column]}, cell.stamp)

@@ -25,8 +25,8 @@ from feed_engine.feeds.rows import (
 )
 from feed_engine.feeds.settings import DEFAULTS, FeedSettings
 from feed_engine.feeds.smart import pools, scores
-from feed_engine.feeds.smart.popular import row_cap
-from feed_engine.feeds.wide import put_both, read_row, trim_both
+from feed_engine.feeds.smart.popular import row_cap, trim_row
+from feed_engine.feeds.wide import put_both, read_row
 
 PAGE = 2000  # pins in a read
 
@@ -72,7 +72,12 @@ async def build_popular(
         after = page[-1][0]
         progress(len(page))
     await _write(stores, {found.pin_id: found for found in hottest})
-    await trim_both(stores.pools, POOLS, POPULAR_ROWS, row_cap(settings))
+
+    async def trim(store: WideColumnStore) -> None:
+        for row in POPULAR_ROWS:
+            await trim_row(store, row, row_cap(settings))
+
+    await write_both(stores.pools, trim)
 
 
 async def _write(stores: Stores, hottest: dict[int, _Hot]) -> None:

@@ -155,8 +155,11 @@ async def _begin(
         owed = earlier[0].chunk.owed if earlier else 0
         size = settings.chunk + owed
         if failed:
-            return Chunk(owed=min(size, settings.owed_cap))
+            spans = earlier[0].chunk.spans if earlier else {}
+            return Chunk(owed=min(size, settings.owed_cap), spans=spans)
         taken = {pin_id for visit in earlier for pin_id in visit.chunk.shown}
+        generation = earlier[0].generation if earlier else 0
+        candidates.go_on(generation, earlier[0].chunk.spans if earlier else {})
         chosen = await candidates.choose(size, taken)
         assert candidates.side is not None
         pins = tuple((c.pin_id, c.reason) for c in chosen)
@@ -168,9 +171,14 @@ async def _begin(
             causes=candidates.causes(chosen),
             sweep=candidates.sweep,
             cells=candidates.cells(chosen),
+            spans=candidates.spans(generation + 1, chosen, taken),
         )
 
-    return await visits.begin(feeds.stores, asked.viewer_id, name, known, feeds.clock(), choose)
+    clock = feeds.clock()
+    begun, known = await visits.begin(feeds.stores, asked.viewer_id, name, known, clock, choose)
+    if not failed:
+        candidates.remember(begun.generation, begun.chunk.spans)
+    return begun, known
 
 
 def _earlier(known: Sequence[Remembered], saved: Saved, count: int) -> list[int]:

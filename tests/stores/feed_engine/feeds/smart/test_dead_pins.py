@@ -162,6 +162,6 @@ async def test_a_removal_a_century_ahead_fails_the_job_that_brings_the_pin_again
     await store.delete(POOLS, {row: [b"c" * 16]}, START + 3649 * DAY)
     await pools.bring(store, row, {b"c" * 16: b"[1]"}, START)
     assert len(await read_row(store, POOLS, row)) == 1
-    await store.delete(POOLS, {row: [b"c" * 16]}, START + 3 * CENTURY)
+    await store.delete(POOLS, {row: [b"c" * 16]}, START + 5 * CENTURY)
     with pytest.raises(StoreCorrupt, match="1 cells"):
         await pools.bring(store, row, {b"c" * 16: b"[1]"}, START)

@@ -26,10 +26,11 @@ from feed_engine.feeds.rows import (
     why,
 )
 from feed_engine.feeds.settings import FeedSettings
-from feed_engine.feeds.smart import pools, scores
+from feed_engine.feeds.smart import handover, pools, scores
 from feed_engine.feeds.smart.cuts import FILLED
 from feed_engine.feeds.smart.handover import visit_shown
 from feed_engine.feeds.smart.interests import fill, tidy
+from feed_engine.feeds.smart.service import home_page
 from feed_engine.feeds.wide import read_row
 from feed_engine.outbox.change import FanOutBatch, InterestShort, PinPublished, VisitShown
 from feed_engine.outbox.completion import settle
@@ -105,6 +106,41 @@ async def test_several_interests_are_merged_best_first_as_deep_as_the_chunk_need
     assert pins_of(page) == ids([*last[::-1], *first[::-1]])[:90]
 
 
+@pytest.mark.parametrize("process", ["the same", "another"])
+async def test_all_pins_of_a_followed_interest_come_and_each_once(
+    feeding: Feeding, process: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The pool has many more pins than a visit reads. On the way, pins arrive at its top, and
+    within the part that was passed."""
+    monkeypatch.setattr(reading, "SHARED_PAGE", 4)
+    monkeypatch.setattr(reading, "TOP", 2)
+    monkeypatch.setattr(handover, "SWEEP_EVERY", 4)
+    feeding.settings = FeedSettings(chunk=5, generator_seconds=60)
+    interest, [viewer], pins = await themed(feeding, 80)
+    board = await feeding.board(await feeding.user())
+    late = await feeding.pin_at(board, START + 70)
+    await feeding.drain()
+    await feeding.empty_popular()
+    feeds = feeding.feeds()
+    seen: list[int] = []
+    for number in range(40):
+        if number == 10:
+            pins += [await feeding.pin_at(board, START + 1000 + n, interest.id) for n in range(9)]
+            change = writes.PinChange(interest_ids=(interest.id,))
+            await writes.update_pin(feeding.stores, late.owner_id, late.id, change)
+            await feeding.drain()
+            await feeding.empty_popular()
+        visible = feeding.visible(viewer)
+        feeds = feeds if process == "the same" else feeding.feeds()
+        page = await home_page(feeds, viewer.id, first=5, visible=visible)
+        new = [item for item in page.items if item.reason is not Reason.SHOWN_BEFORE]
+        assert len(new) == 5 or len(seen) > 80
+        assert {item.reason for item in new} <= {Reason.FOLLOWED_INTEREST}
+        seen += [item.pin.id for item in new]
+        await feeding.drain()
+    assert sorted(seen) == sorted([*ids(pins), late.id])
+
+
 async def test_what_is_no_longer_followed_is_not_read(feeding: Feeding) -> None:
     interest, [viewer], pins = await themed(feeding, 3)
     feeds = feeding.feeds()
@@ -122,6 +158,7 @@ async def test_of_very_many_interests_others_are_read_each_hour(feeding: Feeding
         await feeding.follow(viewer, interest.id)
         await feeding.pin_at(board, START + number, interest.id)
     await feeding.drain()
+    await feeding.empty_popular()
     feeding.settings = FeedSettings(chunk=2, interests=2, generator_seconds=60)
     read = set[int]()
     for hour in range(12):

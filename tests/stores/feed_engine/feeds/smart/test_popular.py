@@ -30,12 +30,12 @@ from feed_engine.feeds.rows import (
 )
 from feed_engine.feeds.settings import FeedSettings
 from feed_engine.feeds.smart import popular, scores
-from feed_engine.feeds.smart.popular import move_cell, spread, update_popularity
+from feed_engine.feeds.smart.popular import move_cell, spread, trim_row, update_popularity
 from feed_engine.feeds.smart.popular_bulk import build_popular
 from feed_engine.feeds.wide import read_row
 from feed_engine.outbox.change import PinLiked
 from feed_engine.speculation import Side
-from tests.faulty import Unwell
+from tests.faulty import Unwell, marking
 from tests.feeds import START, Feeding, pins_of
 
 pytestmark = pytest.mark.anyio
@@ -198,6 +198,29 @@ async def test_only_the_hottest_are_kept_when_there_are_too_many(feeding: Feedin
     await update_popularity(feeding.stores, list(live.values()), settings)
     best = {popular_row(pin.id): pin.id for pin in pins}  # one of each row
     assert {pin_id for pin_id, _ in await pool(feeding)} == set(best.values())
+
+
+@pytest.mark.parametrize("trims_by", ["removing", "marking"])
+async def test_pins_that_fell_out_leave_no_row_behind_and_may_come_back(
+    feeding: Feeding, trims_by: str
+) -> None:
+    if trims_by == "marking":
+        feeding.stores = feeding.stores._replace(pools=marking(feeding.stores.pools))
+    board, fans = await feeding.board(await feeding.user()), await feeding.user()
+    pins = await feeding.pins(board, 24)
+    await feeding.drain()
+    row = popular_row(pins[0].id)
+    there = [pin for pin in pins if popular_row(pin.id) == row]
+    for side in feeding.stores.pools:
+        await trim_row(side, row, 1)
+        noted = {int.from_bytes(key, "big") async for key, cells in side.scan(POPULARITY) if cells}
+        assert noted == {pin.id for pin in pins} - {pin.id for pin in there[:-1]}
+    await writes.like_pin(feeding.stores, fans.id, there[0].id)
+    await feeding.drain()
+    for side in feeding.stores.pools:
+        found = [parse_pool(cell.column).pin_id for cell in await read_row(side, POOLS, row)]
+        assert sorted(found) == sorted({there[0].id, there[-1].id})
+        assert len(await read_row(side, POPULARITY, id_row(there[0].id))) == 1
 
 
 async def test_popular_pins_are_spread_over_rows_and_read_as_one_pool(feeding: Feeding) -> None:

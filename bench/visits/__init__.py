@@ -1,0 +1,1 @@
+"""Measures new visits of the home feed."""
