@@ -10,6 +10,7 @@ import pytest
 
 from datasources.valkey import ValkeyServer
 from feed_engine.feeds.settings import Feeds
+from feed_engine.related.build import build
 from gateway.cost.rules import LEAF
 from gateway.demo.fill import demo_viewer_id
 from gateway.settings import read_settings
@@ -35,7 +36,11 @@ async def demo(
     await flush(valkey)
     directory = copy_demo(filled_demo, tmp_path_factory.mktemp("demo") / "data")
     settings = read_settings(
-        data_dir=directory, run_jobs=False, mapping_cache=valkey.url(0), max_cost=0
+        data_dir=directory,
+        run_jobs=False,
+        mapping_cache=valkey.url(0),
+        max_cost=0,
+        max_query_aliases=1_000,
     )
     async with gateway_on(settings) as gateway:
         viewer = await demo_viewer_id(gateway.stores)
@@ -57,7 +62,10 @@ async def demo(
         counts = Counts()
         stores, races = counts.of(gateway.stores), gateway.runtime.feeds
         feeds = Feeds(stores, races.pools_race, races.feeds_race)
-        gateway.runtime = Runtime(stores, feeds)
+        walks = gateway.runtime.walks
+        assert walks is not None
+        await build(gateway.stores, walks.path)
+        gateway.runtime = Runtime(stores, feeds, walks=walks)
         yield gateway, counts, ids
 
 
@@ -90,7 +98,8 @@ async def test_estimates_are_never_under(
         counts.clear()
         viewer_id = gateway.people["demo"] if drawing.random() < 0.5 else None
         context = Context(
-            gateway.stores, gateway.runtime.feeds, viewer_id, "http://pinway.test", str
+            *(gateway.stores, gateway.runtime.feeds, viewer_id, "http://pinway.test", str),
+            walks=gateway.runtime.walks,
         )
         result = await gateway.executor.run(query, drawn.variables, None, context)
         response = orjson.loads(result.body())
