@@ -53,6 +53,7 @@ BENCHMARKS = {
     "abuse": "Attacks by a stranger: `make bench NAME=abuse`",
     "data": "Shards on real servers: `make bench NAME=data`",
     "following": "The following feed: `make bench NAME=following`",
+    "related": "Related pins: `python -m bench.related --data FOLDER`",
     "plan": "Constants of `pinway plan`: `make bench NAME=plan`",
     "telemetry": "Logs and traces: `make bench NAME=telemetry`",
     "drills": "Drills: `make drill`",
