@@ -13,8 +13,9 @@ from strawberry.schema_directive import Location
 from resolvers.paging import MAX_PAGE
 
 FIELD = [Location.FIELD_DEFINITION]
-A_WALK = 1500
-"""Entries that are read in the time of a walk, some milliseconds."""
+A_WALK = 3000
+"""Entries that are read in the time of a walk, some milliseconds, and the entries that it reads
+before it begins."""
 
 
 @strawberry.schema_directive(

@@ -78,7 +78,7 @@ class User(RecordType, Node):
         related.suggested_users,
         "Users whose public boards have what this user saves, and whom this user does not follow; "
         "best first. Empty while there is no graph of related pins.",
-        cost=walked(40, 8),
+        cost=walked(40, 12),
     )
 
 
@@ -126,7 +126,7 @@ class Board(RecordType, Node):
         related.suggested_pins,
         "Public pins that are related to the newest pins of the board, and not on it; best first. "
         "Empty while there is no graph of related pins.",
-        cost=walked(60, 15),
+        cost=walked(60, 24),
     )
 
 
@@ -174,7 +174,7 @@ class Pin(RecordType, Node):
         related.related,
         "Public pins of other pictures that are saved to the same boards as this picture, most "
         "related first, few of one board. Empty while there is no graph of related pins.",
-        cost=walked(40, 15),
+        cost=walked(40, 24),
     )
     comment_count: int = field(
         pins.comment_count, "The number of comments on the pin.", cost=reads(3, each=1)

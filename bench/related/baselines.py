@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from bench.related.saves import Rank, Saves
 from feed_engine.feeds.settings import DEFAULTS
-from feed_engine.times import DAY
 
 POPULAR, BESIDE, NEAREST, EASE = "popular", "the newest pins beside", "nearest", "EASE"
 REGULAR = 30.0  # the weight of EASE's regularization
@@ -41,30 +40,25 @@ def nearest(gram: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def beside(saves: Saves) -> Rank:
-    """The rule of feeds without walks (`feeds.smart.related_pins`): the newest pins on the
-    boards of the pins that were saved last, each scored as the product scores them. A pin of the
-    set is on many boards; the rule takes all of them."""
+    """The rule of feeds without walks (`feeds.smart.related_pins`): the newest pins beside
+    the pins that were saved last. A pin of the set is on many boards; the rule takes all of them.
+    The set's dates are days, so the saves keep their order by place: with the product's own score
+    by date, the rule is worse (NDCG 0.025)."""
     newest = [
         sorted(pins, key=lambda pin: -saves.dates[board, pin])[: DEFAULTS.related]
         for board, pins in enumerate(saves.boards)
     ]
     boards_of: dict[int, list[int]] = {}
-    own: dict[tuple[int, int], int] = {}
     for board, pins in enumerate(saves.boards):
         for pin in pins:
             boards_of.setdefault(pin, []).append(board)
-            saved = saves.dates[board, pin]
-            key = (saves.owners[board], pin)
-            own[key] = min(saved, own.get(key, saved))
 
     def rank(user: int) -> NDArray[np.float64]:
         scores = np.full(saves.pins, -1e12)
-        for liked in saves.history[user][:LIKED]:
-            at = own[user, liked] * DAY
+        for place, liked in enumerate(saves.history[user][:LIKED]):
             for board in boards_of[liked]:
                 for pin in newest[board]:
-                    created = saves.dates[board, pin] * DAY
-                    scores[pin] = max(scores[pin], scores.related(created, at))
+                    scores[pin] = max(scores[pin], saves.dates[board, pin] - 1e6 * place)
         return scores
 
     return rank

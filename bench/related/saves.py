@@ -62,7 +62,6 @@ class Saves:
         had = {user: set(some) for user, some in self.history.items()}
         numbers: dict[tuple[int, int], int] = {}
         self.boards: list[list[int]] = []
-        self.owners: list[int] = []
         self.dates: dict[tuple[int, int], int] = {}
         for date, user, pin, tag in rows:
             if pin not in had[user]:
@@ -70,7 +69,6 @@ class Saves:
             board = numbers.setdefault((user, tag), len(self.boards))
             if board == len(self.boards):
                 self.boards.append([])
-                self.owners.append(user)
             if (board, pin) not in self.dates:
                 self.dates[board, pin] = int(
                     np.datetime64(date).astype("datetime64[D]").astype(int)

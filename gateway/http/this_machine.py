@@ -114,8 +114,6 @@ class OperatorsNames:
         self._app, self._refusal = app, refusal
         allowed, own = settings.http.allowed_hosts, _own(settings.http.admin_host)
         self._hosts = {name.lower() for name in allowed} | own
-            settings.http.admin_host
-        )
         self._is_checking = _is_here(settings.http.admin_host)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -295,7 +295,7 @@ def small_pools() -> Iterator[None]:
         return due_rows(rows, pin_id, 3)
 
     small = {
-        reading: {"PAGE": 3, "SHARED_PAGE": 2, "TOP": 1},
+        pool_rows: {"PAGE": 3, "SHARED_PAGE": 2, "TOP": 1},
         handover: {"SWEEP_EVERY": 4},
         candidates: {"SWEPT": 2},
         lanes: {"update_side": nothing},

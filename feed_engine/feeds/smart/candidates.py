@@ -220,7 +220,7 @@ class Candidates:
             same = by_root.get(self._root(card), [])
             same.sort(key=lambda c: (c.pin_id != card.pin_id, -c.score, c.cause_id))
             pins: dict[int, int] = {}
-            if card.source is Source.RELATED:
+            if card.source is Source.RELATED and card.cause_id:
                 pins[card.cause_id] = card.pin_id
             for c in same:
                 pins.setdefault(c.cause_id, c.pin_id)

@@ -77,6 +77,10 @@ const Related = graphql(`
   query Related($id: ID!) {
     pin(id: $id) {
       id
+      related(first: 36) {
+        id
+        ...PinCard
+      }
       interests {
         id
         pins(first: 12) {
@@ -90,7 +94,7 @@ const Related = graphql(`
       }
       board {
         id
-        related: pins(first: 24) {
+        beside: pins(first: 24) {
           edges {
             node {
               id
@@ -226,9 +230,11 @@ function CommentForm({ pinId }: { pinId: string }) {
 function RelatedPins({ id }: { id: string }) {
   const { data } = useQuery(Related, { variables: { id } });
   const edges = useMemo(() => {
-    const lists = [...(data?.pin?.interests ?? []).map(({ pins }) => pins), data?.pin?.board?.related];
+    const lists = [...(data?.pin?.interests ?? []).map(({ pins }) => pins), data?.pin?.board?.beside];
     const known = new Set([id]);
-    const found = lists.flatMap((list) => list?.edges ?? []);
+    // The pins that walks found come first. The pins beside this pin follow if there are few.
+    const walked = (data?.pin?.related ?? []).map((node) => ({ node }));
+    const found = [...walked, ...lists.flatMap((list) => list?.edges ?? [])];
     // A pin whose server does not answer is shown as a card that says so.
     return found.filter(({ node }) => !node || (!known.has(node.id) && known.add(node.id))).slice(0, MOST_RELATED);
   }, [data, id]);

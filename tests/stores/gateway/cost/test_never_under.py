@@ -12,6 +12,7 @@ from bench.abuse.attacks.random_operations import Drawn
 from bench.call_counts import Counts
 from datasources.valkey import ValkeyServer
 from feed_engine.feeds.settings import Feeds
+from feed_engine.related.build import build
 from gateway.cost.rules import LEAF
 from gateway.demo.fill import demo_viewer_id
 from gateway.settings import read_settings
@@ -39,6 +40,7 @@ async def demo(
             "data_dir": directory,
             "jobs.run": False,
             "stores.mapping_cache": valkey.url(0),
+            "limits.profile": "trusted",
             "limits.max_cost": 0,
         },
     )
@@ -62,7 +64,10 @@ async def demo(
         counts = Counts()
         stores, races = counts.of(gateway.stores), gateway.runtime.feeds
         feeds = Feeds(stores, races.pools_race, races.feeds_race)
-        gateway.runtime = Runtime(stores, feeds)
+        walks = gateway.runtime.walks
+        assert walks is not None
+        await build(gateway.stores, walks.path)
+        gateway.runtime = Runtime(stores, feeds, walks=walks)
         yield gateway, counts, ids
 
 
@@ -95,7 +100,8 @@ async def test_estimates_are_never_under(
         counts.clear()
         viewer_id = gateway.people["demo"] if drawing.random() < 0.5 else None
         context = Context(
-            gateway.stores, gateway.runtime.feeds, viewer_id, "http://pinway.test", str
+            *(gateway.stores, gateway.runtime.feeds, viewer_id, "http://pinway.test", str),
+            walks=gateway.runtime.walks,
         )
         result = await gateway.executor.run(query, drawn.variables, None, context)
         response = orjson.loads(result.body())
