@@ -10,6 +10,7 @@ from schema.caching import INHERITED, KEPT, TOPIC_KEPT
 from schema.costs import listed, page, reads
 from schema.fields import field, plain
 from schema.nodes import Connection, Node, RecordType, created_at
+from schema.orders import SORTED_BOARDS, SORTED_PINS
 
 
 @strawberry.type(description="A picture.", directives=[INHERITED])
@@ -54,7 +55,9 @@ class User(RecordType, Node):
         cached=0,
     )
     boards: Connection["Board"] | None = field(
-        users.boards, "The user's boards, newest first.", cost=page(6, 2)
+        users.boards,
+        "The user's boards, newest first.",
+        cost=[*page(6, 2), SORTED_BOARDS],
     )
     pins: Connection["Pin"] | None = field(
         users.pins, "The user's pins on all boards, newest first.", cost=page(15, 5)
@@ -99,7 +102,9 @@ class Board(RecordType, Node):
         boards.pin_count, "The number of pins on the board.", cost=reads(3, each=1)
     )
     pins: Connection["Pin"] | None = field(
-        boards.pins, "The pins in the owner's order; new pins go on top.", cost=page(15, 6, each=2)
+        boards.pins,
+        "The pins in the owner's order; new pins go on top.",
+        cost=[*page(15, 6, each=2), SORTED_PINS],
     )
     follower_count: int = field(
         boards.follower_count, "The number of users who follow the board.", cost=reads(3, each=1)

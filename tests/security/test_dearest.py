@@ -56,6 +56,8 @@ DEAREST = {
     "pages of each size": "{ users(first: 20) { edges { node { "
     + " ".join(f"a{n}: likedPins(first: {n}) {{ edges {{ node {{ id }} }} }}" for n in range(1, 15))
     + " } } } }",
+    "sorted boards and pins": "{ users(first: 1) { edges { node { boards(first: 10, orderBy: PINS) "
+    "{ edges { node { pins(first: 5, orderBy: LIKES) { edges { node { id } } } } } } } } } }",
     "comments of comments": "{ pins(first: 10) { edges { node { comments(first: 5) { edges { node "
     "{ pin { comments(first: 5) { edges { node { author { likedPins(first: 5) "
     "{ edges { node { board { pinCount } } } } } } } } } } } } } } } }",
