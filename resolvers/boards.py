@@ -13,7 +13,7 @@ from resolvers.bulk import bulk
 from resolvers.columns import Column, lists_of, sizes, viewer_has
 from resolvers.context import ID, Context, object_id
 from resolvers.hidden import even_out
-from resolvers.orders import PinOrder, sorted_pages
+from resolvers.orders import PinOrder, UserOrder, sorted_pages, user_pages
 from resolvers.paging import FIRST, Connection, Pages, list_pages, object_page, span
 
 
@@ -125,9 +125,10 @@ async def followers(
     after: str | None = None,
     last: int | None = None,
     before: str | None = None,
+    order_by: UserOrder | None = None,
 ) -> Pages[User]:
     lists = lists_of(Mapping.BOARD_FOLLOWED_BY_USERS, boards)
-    return await list_pages(context, lists, span(first, after, last, before), visibility.users)
+    return await user_pages(context, lists, span(first, after, last, before), order_by)
 
 
 @bulk

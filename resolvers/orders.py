@@ -14,7 +14,8 @@ from typing import NamedTuple, TypeVar
 from datasources.errors import BadInput
 from datasources.mappings import ListKey, PageRequest
 from datasources.mappings import Mapping as MappingName
-from datasources.records import Board, Pin, Record
+from datasources.records import Board, Pin, Record, User
+from resolvers import visibility
 from resolvers.columns import sizes
 from resolvers.context import Context
 from resolvers.cursors import CursorKind
@@ -26,6 +27,7 @@ from resolvers.paging import (
     Pages,
     SortedPlace,
     Span,
+    list_pages,
 )
 
 MOST_SORTED = 500
@@ -58,6 +60,14 @@ class CommentOrder(Enum):
     OLDEST = "OLDEST"
 
 
+class UserOrder(Enum):
+    """The orders of the users who follow or like something."""
+
+    NEWEST = "NEWEST"
+    OLDEST = "OLDEST"
+    NAME = "NAME"
+
+
 class Key(NamedTuple):
     """A sort key, ascending. `prefix` is a number of 16 bytes, which cursors have; `rest` decides
     between equal prefixes."""
@@ -72,7 +82,12 @@ Keys = Callable[[Context, Sequence[R]], Awaitable[Mapping[int, Key]]]
 
 async def by_name(_: Context, boards: Sequence[Board]) -> Mapping[int, Key]:
     """By name, whatever its case."""
-    return {board.id: Key(_text_prefix(board.name), board.name.casefold()) for board in boards}
+    return {board.id: _text_key(board.name) for board in boards}
+
+
+async def by_username(_: Context, users: Sequence[User]) -> Mapping[int, Key]:
+    """By user name, whatever its case."""
+    return {user.id: _text_key(user.username) for user in users}
 
 
 async def by_pins(context: Context, boards: Sequence[Board]) -> Mapping[int, Key]:
@@ -102,8 +117,21 @@ async def _by_size(
     return keys
 
 
-def _text_prefix(text: str) -> int:
-    return int.from_bytes(text.casefold().encode()[:16].ljust(16, b"\0"))
+def _text_key(text: str) -> Key:
+    folded = text.casefold()
+    return Key(int.from_bytes(folded.encode()[:16].ljust(16, b"\0")), folded)
+
+
+async def user_pages(
+    context: Context, lists: Sequence[ListKey], span: Span, order_by: UserOrder | None
+) -> Pages[User]:
+    """The users of each list in a span."""
+    if order_by is UserOrder.NAME:
+        return await sorted_pages(
+            context, lists, span, visibility.users, number=5, keys=by_username
+        )
+    oldest_first = order_by is UserOrder.OLDEST
+    return await list_pages(context, lists, span, visibility.users, oldest_first=oldest_first)
 
 
 async def sorted_pages(

@@ -10,7 +10,7 @@ from resolvers.bulk import bulk
 from resolvers.columns import Column, lists_of, sizes, viewer_has
 from resolvers.context import ID, Context, object_id
 from resolvers.hidden import even_out
-from resolvers.orders import CommentOrder
+from resolvers.orders import CommentOrder, UserOrder, user_pages
 from resolvers.paging import FIRST, Connection, Pages, list_pages, object_page, span
 
 
@@ -78,9 +78,10 @@ async def liked_by(
     after: str | None = None,
     last: int | None = None,
     before: str | None = None,
+    order_by: UserOrder | None = None,
 ) -> Pages[User]:
     lists = lists_of(Mapping.PIN_LIKED_BY_USERS, pins)
-    return await list_pages(context, lists, span(first, after, last, before), visibility.users)
+    return await user_pages(context, lists, span(first, after, last, before), order_by)
 
 
 @bulk

@@ -10,7 +10,7 @@ from resolvers import orders, visibility
 from resolvers.bulk import bulk
 from resolvers.columns import Column, lists_of, sizes, viewer_has
 from resolvers.context import ID, Context, object_id
-from resolvers.orders import BoardOrder, sorted_pages
+from resolvers.orders import BoardOrder, UserOrder, sorted_pages, user_pages
 from resolvers.paging import FIRST, Connection, Pages, everything, list_pages, object_page, span
 
 
@@ -121,9 +121,10 @@ async def followers(
     after: str | None = None,
     last: int | None = None,
     before: str | None = None,
+    order_by: UserOrder | None = None,
 ) -> Pages[User]:
     lists = lists_of(Mapping.USER_FOLLOWED_BY_USERS, users)
-    return await list_pages(context, lists, span(first, after, last, before), visibility.users)
+    return await user_pages(context, lists, span(first, after, last, before), order_by)
 
 
 @bulk
@@ -135,9 +136,10 @@ async def following_users(
     after: str | None = None,
     last: int | None = None,
     before: str | None = None,
+    order_by: UserOrder | None = None,
 ) -> Pages[User]:
     lists = lists_of(Mapping.USER_FOLLOWS_USERS, users)
-    return await list_pages(context, lists, span(first, after, last, before), visibility.users)
+    return await user_pages(context, lists, span(first, after, last, before), order_by)
 
 
 @bulk

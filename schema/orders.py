@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 import strawberry
 
-from resolvers.orders import BoardOrder, CommentOrder, PinOrder
+from resolvers.orders import BoardOrder, CommentOrder, PinOrder, UserOrder
 from schema.costs import sorting
 
 E = TypeVar("E", bound=type[Enum])
@@ -40,8 +40,17 @@ _described(
     NEWEST="The comment that was written last comes first.",
     OLDEST="The comment that was written first comes first.",
 )
+_described(
+    UserOrder,
+    "The order of the users who follow or like something.",
+    NEWEST="The user who followed or liked last comes first.",
+    OLDEST="The user who followed or liked first comes first.",
+    NAME="By user name, whatever its case. Only for lists of at most 500 users.",
+)
 
 SORTED_BOARDS = sorting(["NAME", "PINS"], calls=6, entries=3)
 """The further cost of boards in an order without an index."""
 SORTED_PINS = sorting(["NEWEST", "LIKES"], calls=6, entries=7)
 """The further cost of pins in an order without an index."""
+SORTED_USERS = sorting(["NAME"], calls=6, entries=2)
+"""The further cost of users in an order without an index."""

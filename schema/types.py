@@ -10,7 +10,7 @@ from schema.caching import INHERITED, KEPT, TOPIC_KEPT
 from schema.costs import listed, page, reads
 from schema.fields import field, plain
 from schema.nodes import Connection, Node, RecordType, created_at
-from schema.orders import SORTED_BOARDS, SORTED_PINS
+from schema.orders import SORTED_BOARDS, SORTED_PINS, SORTED_USERS
 
 
 @strawberry.type(description="A picture.", directives=[INHERITED])
@@ -66,10 +66,12 @@ class User(RecordType, Node):
         users.liked_pins, "The pins that the user likes, last liked first.", cost=page(15, 5)
     )
     followers: Connection["User"] | None = field(
-        users.followers, "The users who follow this user, last followed first.", cost=page(6, 2)
+        users.followers,
+        "The users who follow this user, last followed first.",
+        cost=[*page(6, 2), SORTED_USERS],
     )
     following_users: Connection["User"] | None = field(
-        users.following_users, "The users whom this user follows.", cost=page(6, 2)
+        users.following_users, "The users whom this user follows.", cost=[*page(6, 2), SORTED_USERS]
     )
     following_boards: Connection["Board"] | None = field(
         users.following_boards, "The boards of other users that this user follows.", cost=page(6, 2)
@@ -110,7 +112,9 @@ class Board(RecordType, Node):
         boards.follower_count, "The number of users who follow the board.", cost=reads(3, each=1)
     )
     followers: Connection[User] | None = field(
-        boards.followers, "The users who follow the board, last followed first.", cost=page(6, 2)
+        boards.followers,
+        "The users who follow the board, last followed first.",
+        cost=[*page(6, 2), SORTED_USERS],
     )
     viewer_follows: bool | None = field(
         boards.viewer_follows,
@@ -155,7 +159,9 @@ class Pin(RecordType, Node):
         pins.like_count, "The number of users who like the pin.", cost=reads(3, each=1)
     )
     liked_by: Connection[User] | None = field(
-        pins.liked_by, "The users who like the pin, last liked first.", cost=page(6, 2)
+        pins.liked_by,
+        "The users who like the pin, last liked first.",
+        cost=[*page(6, 2), SORTED_USERS],
     )
     viewer_has_liked: bool | None = field(
         pins.viewer_has_liked,

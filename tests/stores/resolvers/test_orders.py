@@ -57,6 +57,14 @@ async def world(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World
             boardId=found.board,
             pinIds=random.Random(3).sample(list(found.likes), len(found.likes)),
         )
+        await gateway.sign_up(*NAMED)
+        found.likes[pin] += len(NAMED)
+        for name in NAMED:
+            await gateway.mutate(name, "followUser", "user { id }", userId=found.ann)
+            await gateway.mutate(name, "followBoard", "board { id }", boardId=found.board)
+            await gateway.mutate(name, "likePin", "pin { id }", pinId=pin)
+            user = str(gateway.people[name])
+            await gateway.mutate("ann", "followUser", "user { id }", userId=user)
         await gateway.settle()
         yield found
 
@@ -70,6 +78,7 @@ QUERY = """query ($id: ID!, $first: Int, $after: String, $last: Int, $before: St
   } } }
 }"""
 FIELDS = {"User": "boards", "Board": "pins", "Pin": "comments"}
+NAMED = ["Zoe", "adam", "Bob", "bobby", "yve"]
 
 
 async def asked(world: World, type_: str, order: str, viewer: str | None, **given: Any) -> Any:
@@ -144,6 +153,35 @@ async def test_the_oldest_comments_are_first_by_the_index(world: World) -> None:
     newest = ids(await page(world, "Pin", "NEWEST", first=100))
     assert ids(await page(world, "Pin", "OLDEST", first=100)) == newest[::-1]
     assert len(newest) == 7
+
+
+@pytest.mark.parametrize(
+    ("type_", "field"),
+    [
+        *(("User", "followers"), ("User", "followingUsers")),
+        *(("Board", "followers"), ("Pin", "likedBy")),
+    ],
+)
+async def test_users_are_sorted_by_name_or_read_from_the_first(
+    world: World, type_: str, field: str
+) -> None:
+    id_ = {"User": world.ann, "Board": world.board, "Pin": world.pin}[type_]
+
+    async def names(arguments: str) -> list[str]:
+        users = f"{field}({arguments}) {{ edges {{ node {{ username }} }} }}"
+        query = f'{{ node(id: "{id_}") {{ ... on {type_} {{ {users} }} }} }}'
+        found = (await world.gateway.data(query))["node"][field]
+        return [
+            edge["node"]["username"]
+            for edge in found["edges"]
+            if "user" not in str(edge["node"]["username"])
+        ]
+
+    made = [name.lower() for name in NAMED]
+    assert await names("orderBy: OLDEST") == made
+    assert await names("orderBy: NEWEST") == made[::-1]
+    assert await names("orderBy: NAME") == sorted(made)
+    assert await names("orderBy: NAME, first: 1, after: null") == sorted(made)[:1]
 
 
 ALL = [

@@ -35,7 +35,11 @@ async def demo(
     await flush(valkey)
     directory = copy_demo(filled_demo, tmp_path_factory.mktemp("demo") / "data")
     settings = read_settings(
-        data_dir=directory, run_jobs=False, mapping_cache=valkey.url(0), max_cost=0
+        data_dir=directory,
+        run_jobs=False,
+        mapping_cache=valkey.url(0),
+        max_cost=0,
+        max_query_aliases=1_000,
     )
     async with gateway_on(settings) as gateway:
         viewer = await demo_viewer_id(gateway.stores)
