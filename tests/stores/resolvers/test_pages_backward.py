@@ -212,11 +212,11 @@ async def saved(cursor: bytes) -> None:
     """The job's progress, which this test does not need."""
 
 
-@pytest.mark.parametrize("gone", [False, True])
+@pytest.mark.parametrize("gone", ["", "deleted", "moved"])
 async def test_pins_that_were_respaced_between_two_pages_are_shown_once(
-    world: World, gone: bool
+    world: World, gone: str
 ) -> None:
-    """If `gone`, the pin before which the next page ends is deleted."""
+    """If `gone`, the pin before which the next page ends is deleted, or moved up."""
     stores = world.gateway.stores
     people = People(stores, "pager")
     board, pins = await people.board_with_pins(12)
@@ -226,8 +226,10 @@ async def test_pins_that_were_respaced_between_two_pages_are_shown_once(
     whole = [int(id) for id in ids(await page(own, "Board", "pins"))]
     found = await page(own, "Board", "pins", last=4)
     assert [int(id) for id in ids(found)] == whole[-4:]
-    if gone:
+    if gone == "deleted":
         await writes.delete_pin(stores, board.owner_id, whole[-4])
+    elif gone:
+        await writes.reorder_pin(stores, board.owner_id, board.id, whole[-4], whole[2])
     await writes.reorder_pin(stores, board.owner_id, board.id, whole[0], whole[5])
     await respace(stores, Respace(board.id, str(base + 15), 0), None, saved)
     assert (await people.rows(Mapping.BOARD_HAS_PINS, board.id))[0].era > 0
