@@ -103,11 +103,13 @@ class Position(NamedTuple):
 
 class PageRequest(NamedTuple):
     """A request for `limit` active rows of a list after a position, in descending order of
-    (sequence, to_id)."""
+    (sequence, to_id). If `ascending`, the rows come in ascending order, and the rows after a
+    position are the rows above it; without a position, the list's last row is the first."""
 
     key: ListKey
     limit: int
     after: Position | None = None
+    ascending: bool = False
 
 
 class ListMove(NamedTuple):

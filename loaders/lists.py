@@ -46,10 +46,7 @@ class EdgesByListLoader(Loader[PageRequest, list[Edge]]):
         return pages[: len(keys)]
 
     async def _load(self, keys: list[PageRequest]) -> list[list[Edge] | BaseException]:
-        try:
-            cached = await self._stores.mapping_cache.pages(keys)
-        except StoreError:
-            cached = [None] * len(keys)
+        cached = await self._cached(keys)
         # With a lease the whole window is loaded, to fill the cache. A page beyond the window is
         # loaded by itself.
         asked: dict[PageRequest, None] = {}
@@ -75,6 +72,18 @@ class EdgesByListLoader(Loader[PageRequest, list[Edge]]):
         self._compare(shown, stored)
         self._note(keys, pages)
         return pages
+
+    async def _cached(self, keys: Sequence[PageRequest]) -> list[list[Edge] | Lease | None]:
+        """The mapping cache's answer to each request. The cache has the newest rows of lists, so
+        the answer is None for rows in ascending order."""
+        newest = [key for key in keys if not key.ascending]
+        if not newest:
+            return [None] * len(keys)
+        try:
+            found = iter(await self._stores.mapping_cache.pages(newest))
+        except StoreError:
+            return [None] * len(keys)
+        return [None if key.ascending else next(found) for key in keys]
 
     def _beside_shown(self, keys: Sequence[PageRequest]) -> dict[PageRequest, list[int]]:
         """The loaded pages of other lists that one move may have changed together with a list of

@@ -8,12 +8,13 @@ import msgspec
 from datasources.ids import Kind
 from datasources.mappings import Mapping, PageRequest
 from datasources.records import Board, Pin, User
-from resolvers import visibility
+from resolvers import orders, visibility
 from resolvers.bulk import bulk
 from resolvers.columns import Column, lists_of, sizes, viewer_has
 from resolvers.context import ID, Context, object_id
 from resolvers.hidden_objects import even_out
-from resolvers.paging import Connection, Pages, list_pages, object_page
+from resolvers.orders import PinOrder, UserOrder, sorted_pages, user_pages
+from resolvers.paging import FIRST, Connection, Pages, list_pages, object_page, span
 
 
 async def board(context: Context, *, id: ID) -> Board | None:
@@ -71,10 +72,26 @@ async def cover(context: Context, boards: Sequence[Board]) -> Column[Pin | None]
 
 @bulk
 async def pins(
-    context: Context, boards: Sequence[Board], *, first: int = 25, after: str | None = None
+    context: Context,
+    boards: Sequence[Board],
+    *,
+    first: int = FIRST,
+    after: str | None = None,
+    last: int | None = None,
+    before: str | None = None,
+    order_by: PinOrder | None = None,
 ) -> Pages[Pin]:
-    lists = lists_of(Mapping.BOARD_HAS_PINS, boards)
-    pages = await list_pages(context, lists, first, after, visibility.pins)
+    lists, part = lists_of(Mapping.BOARD_HAS_PINS, boards), span(first, after, last, before)
+    if order_by is PinOrder.NEWEST:
+        pages = await sorted_pages(
+            context, lists, part, visibility.pins, number=3, keys=orders.by_age
+        )
+    elif order_by is PinOrder.LIKES:
+        pages = await sorted_pages(
+            context, lists, part, visibility.pins, number=4, keys=orders.by_likes
+        )
+    else:
+        pages = await list_pages(context, lists, part, visibility.pins)
     for board, page in zip(boards, pages, strict=True):
         if isinstance(page, Connection):
             for edge in page.edges:
@@ -101,10 +118,17 @@ async def pin_count(context: Context, boards: Sequence[Board]) -> Column[int]:
 
 @bulk
 async def followers(
-    context: Context, boards: Sequence[Board], *, first: int = 25, after: str | None = None
+    context: Context,
+    boards: Sequence[Board],
+    *,
+    first: int = FIRST,
+    after: str | None = None,
+    last: int | None = None,
+    before: str | None = None,
+    order_by: UserOrder | None = None,
 ) -> Pages[User]:
     lists = lists_of(Mapping.BOARD_FOLLOWED_BY_USERS, boards)
-    return await list_pages(context, lists, first, after, visibility.users)
+    return await user_pages(context, lists, span(first, after, last, before), order_by)
 
 
 @bulk

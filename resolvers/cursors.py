@@ -29,6 +29,7 @@ class CursorKind(IntEnum):
 
     LIST = 1
     OBJECTS = 2
+    SORTED = 3
 
 
 class CursorPlace(NamedTuple):
@@ -68,8 +69,9 @@ class Cursors:
         text = binascii.b2a_base64(tag + sealed, newline=False).translate(FOR_URLS)
         return text[:_LENGTH].decode("ascii")
 
-    def decode(self, kind: int, cursor: str) -> CursorPlace:
-        """The place of a cursor of this kind. Raises BadInput for any other text."""
+    def decode(self, kind: int, cursor: str, argument: str = "after") -> CursorPlace:
+        """The place of a cursor of this kind, which came in the argument `after` or `before`.
+        Raises BadInput for any other text."""
         if len(cursor) == _LENGTH and cursor.isascii():
             try:
                 raw = urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
@@ -83,10 +85,11 @@ class Cursors:
                 # refused.
                 if self.encode(kind, read.id, read.sequence, read.era) == cursor:
                     return read
+        known = "startCursor" if argument == "before" else "endCursor"
         raise BadInput(
-            f"after is {cursor[:60]!r}: not a cursor of this list; pass the endCursor of its last "
-            "page",
-            "after",
+            f"{argument} is {cursor[:60]!r}: not a cursor of this list; pass the {known} of its "
+            "last page",
+            argument,
         )
 
     def seal(self, place: str) -> str:

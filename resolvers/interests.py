@@ -9,7 +9,7 @@ from resolvers import visibility
 from resolvers.bulk import bulk
 from resolvers.columns import Column, lists_of, viewer_has
 from resolvers.context import Context
-from resolvers.paging import Connection, Pages, everything, list_pages, object_page
+from resolvers.paging import FIRST, Connection, Pages, everything, list_pages, object_page, span
 
 
 async def all_interests(
@@ -20,10 +20,16 @@ async def all_interests(
 
 @bulk
 async def pins(
-    context: Context, interests: Sequence[Interest], *, first: int = 25, after: str | None = None
+    context: Context,
+    interests: Sequence[Interest],
+    *,
+    first: int = FIRST,
+    after: str | None = None,
+    last: int | None = None,
+    before: str | None = None,
 ) -> Pages[Pin]:
     lists = lists_of(Mapping.INTEREST_HAS_PINS, interests)
-    return await list_pages(context, lists, first, after, visibility.pins)
+    return await list_pages(context, lists, span(first, after, last, before), visibility.pins)
 
 
 @bulk

@@ -8,7 +8,7 @@ A page reads beyond hidden entries as far as `resolvers.scan_limit` allows. If i
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar, cast
+from typing import Generic, NamedTuple, TypeVar, cast
 
 from datasources.errors import BadInput, StoreCorrupt
 from datasources.ids import Kind
@@ -23,11 +23,27 @@ from resolvers.scan_limit import Further
 
 log = logging.getLogger("pinway")
 MAX_PAGE = 100
+FIRST = 25
+"""The entries of a page without `first` and `last`."""
 R = TypeVar("R", bound=Record)
 Keep = Callable[[Context, Sequence[int]], Awaitable[Mapping[int, R | BaseException]]]
 """Returns the records with these ids that the viewer may see, and an error for each record that
 could not be read."""
 _LIST, _OBJECTS = int(CursorKind.LIST), int(CursorKind.OBJECTS)
+
+
+class SortedPlace(NamedTuple):
+    """A place in a list that is sorted for a request: the order's number, the first 16 bytes of the
+    entry's key, and its id (`resolvers/orders.py`)."""
+
+    order: int
+    prefix: int
+    id: int
+
+
+Where = Row | SortedPlace | int
+"""The place of an entry: a list's row, a place in a sorted list, or an id in the list of all
+objects of a type."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +60,8 @@ class ListPageInfo:
 
     has_next_page: bool
     has_previous_page: bool
-    start: Row | int | None
-    end: Row | int | None
+    start: Where | None
+    end: Where | None
     cursors: Cursors
 
     @property
@@ -59,10 +75,9 @@ class ListPageInfo:
 
 @dataclass(slots=True)
 class Edge(Generic[R]):
-    """A place in a list: a row or, in the list of all objects, an id. `record` is an error if the
-    record's server did not answer."""
+    """An entry of a list. `record` is an error if the record's server did not answer."""
 
-    place: Row | int
+    place: Where
     record: R | BaseException
     cursors: Cursors
 
@@ -86,34 +101,65 @@ class Connection(Generic[R]):
 Pages = Sequence[Connection[R] | BaseException]
 
 
-def page_size(first: int) -> int:
-    """The checked `first`. Raises BadInput."""
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The part of a list that a page shows: `size` entries after a cursor or, `backward`, before
+    it. Without a cursor, the first or the last entries."""
+
+    size: int
+    cursor: str | None
+    backward: bool = False
+
+    def place(self, cursors: Cursors) -> Place | None:
+        """The place of the cursor. Raises BadInput."""
+        if self.cursor is None:
+            return None
+        argument = "before" if self.backward else "after"
+        place = cursors.decode(_LIST, self.cursor, argument)
+        return Place(Position(place.sequence, place.id), place.era)
+
+
+def page_size(first: int, argument: str = "first") -> int:
+    """The checked number of entries. Raises BadInput."""
     if not 1 <= first <= MAX_PAGE:
-        raise BadInput(f"first is {first}: ask for 1 to {MAX_PAGE}", "first")
+        raise BadInput(f"{argument} is {first}: ask for 1 to {MAX_PAGE}", argument)
     return first
 
 
-def cursor_of(cursors: Cursors, place: Row | int) -> str:
-    """The cursor of an entry: a list's row, or an id in the list of all objects of a type."""
+def span(first: int, after: str | None, last: int | None, before: str | None) -> Span:
+    """The span of a connection's arguments (Relay's GraphQL Cursor Connections). `last` takes the
+    place of `first`. Raises BadInput for both, and for a cursor of the other direction."""
+    if last is None:
+        if before is not None:
+            raise BadInput("before goes with last, and after with first", "before")
+        return Span(page_size(first), after)
+    if first != FIRST:
+        raise BadInput("give first or last, not both", "last")
+    if after is not None:
+        raise BadInput("after goes with first, and before with last", "after")
+    return Span(page_size(last, "last"), before, backward=True)
+
+
+def cursor_of(cursors: Cursors, place: Where) -> str:
+    """The cursor of an entry."""
     if isinstance(place, int):
         return cursors.encode(_OBJECTS, place)
+    if isinstance(place, SortedPlace):
+        return cursors.encode(CursorKind.SORTED, place.id, place.prefix, place.order)
     return cursors.encode(_LIST, place.to_id, place.sequence, place.era)
 
 
-def list_place(cursors: Cursors, cursor: str | None) -> Place | None:
-    """The place of a cursor. Raises BadInput."""
-    if cursor is None:
-        return None
-    place = cursors.decode(_LIST, cursor)
-    return Place(Position(place.sequence, place.id), place.era)
-
-
 async def list_pages(
-    context: Context, lists: Sequence[ListKey], first: int, after: str | None, keep: Keep[R]
+    context: Context,
+    lists: Sequence[ListKey],
+    span: Span,
+    keep: Keep[R],
+    *,
+    oldest_first: bool = False,
 ) -> Pages[R]:
-    """The first `first` visible entries of each list after a cursor, newest first."""
-    size, place = page_size(first), list_place(context.cursors, after)
-    readings = [_Reading[R](context, key, size, place) for key in lists]
+    """The visible entries of each list in a span, newest first unless `oldest_first`."""
+    place = span.place(context.cursors)
+    readings = [_Reading[R](context, key, span, place, oldest_first) for key in lists]
     while unfinished := [reading for reading in readings if reading.page is None]:
         found = await rows_after(context, [reading.wanted for reading in unfinished])
         ids = [row.to_id for rows in found if isinstance(rows, list) for row in rows]
@@ -127,10 +173,13 @@ class _Reading(Generic[R]):
     """The state of filling a page from a list. `page` is set when the page is complete or can't be
     read. Until then, `wanted` is the next read."""
 
-    def __init__(self, context: Context, key: ListKey, size: int, place: Place | None) -> None:
-        self.wanted = Wanted(key, place, size + 1)
+    def __init__(
+        self, context: Context, key: ListKey, span: Span, place: Place | None, oldest_first: bool
+    ) -> None:
+        self.wanted = Wanted(key, place, span.size + 1, span.backward != oldest_first)
         self.page: Connection[R] | BaseException | None = None
-        self._size, self._edges, self._has_previous = size, list[Edge[R]](), place is not None
+        self._size, self._edges, self._has_place = span.size, list[Edge[R]](), place is not None
+        self._backward = span.backward
         self._context = context
         self._further: Further | None = None
 
@@ -157,22 +206,36 @@ class _Reading(Generic[R]):
         last = rows[-1]
         if limit := self._further.rows():
             place = Place(Position(last.sequence, last.to_id), last.era)
-            self.wanted = Wanted(self.wanted.key, place, limit)
+            self.wanted = self.wanted._replace(place=place, limit=limit)
         else:
             self._end(True, last)
 
-    def _end(self, has_next: bool, end: Row | int | None) -> None:
-        self.page = _page(self._context, self._edges, has_next, self._has_previous, end)
+    def _end(self, has_more: bool, end: Where | None) -> None:
+        page = _backward_page if self._backward else _page
+        self.page = page(self._context, self._edges, has_more, self._has_place, end)
 
 
 def _page(
     context: Context,
-    edges: Sequence[Edge[R]],
+    edges: list[Edge[R]],
     has_next: bool,
     has_previous: bool,
-    end: Row | int | None,
+    end: Where | None,
 ) -> Connection[R]:
     start = edges[0].place if edges else None
+    return Connection(edges, ListPageInfo(has_next, has_previous, start, end, context.cursors))
+
+
+def _backward_page(
+    context: Context,
+    edges: list[Edge[R]],
+    has_previous: bool,
+    has_next: bool,
+    start: Where | None,
+) -> Connection[R]:
+    """The page of edges that were read from its end to its start."""
+    edges.reverse()
+    end = edges[-1].place if edges else None
     return Connection(edges, ListPageInfo(has_next, has_previous, start, end, context.cursors))
 
 
@@ -198,7 +261,7 @@ async def object_page(
     after_id = 0 if after is None else cursors.decode(_OBJECTS, after).id
     limit, further = size + 1, Further(context.scanning, size)
 
-    def page(has_next: bool, end: Row | int | None) -> Connection[R]:
+    def page(has_next: bool, end: Where | None) -> Connection[R]:
         return _page(context, edges, has_next, after is not None, end)
 
     while True:

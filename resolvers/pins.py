@@ -10,7 +10,8 @@ from resolvers.bulk import bulk
 from resolvers.columns import Column, lists_of, sizes, viewer_has
 from resolvers.context import ID, Context, object_id
 from resolvers.hidden_objects import even_out
-from resolvers.paging import Connection, Pages, list_pages, object_page
+from resolvers.orders import CommentOrder, UserOrder, user_pages
+from resolvers.paging import FIRST, Connection, Pages, list_pages, object_page, span
 
 
 async def pin(context: Context, *, id: ID) -> Pin | None:
@@ -70,10 +71,17 @@ async def like_count(context: Context, pins: Sequence[Pin]) -> Column[int]:
 
 @bulk
 async def liked_by(
-    context: Context, pins: Sequence[Pin], *, first: int = 25, after: str | None = None
+    context: Context,
+    pins: Sequence[Pin],
+    *,
+    first: int = FIRST,
+    after: str | None = None,
+    last: int | None = None,
+    before: str | None = None,
+    order_by: UserOrder | None = None,
 ) -> Pages[User]:
     lists = lists_of(Mapping.PIN_LIKED_BY_USERS, pins)
-    return await list_pages(context, lists, first, after, visibility.users)
+    return await user_pages(context, lists, span(first, after, last, before), order_by)
 
 
 @bulk
@@ -88,10 +96,18 @@ async def comment_count(context: Context, pins: Sequence[Pin]) -> Column[int]:
 
 @bulk
 async def comments(
-    context: Context, pins: Sequence[Pin], *, first: int = 25, after: str | None = None
+    context: Context,
+    pins: Sequence[Pin],
+    *,
+    first: int = FIRST,
+    after: str | None = None,
+    last: int | None = None,
+    before: str | None = None,
+    order_by: CommentOrder | None = None,
 ) -> Pages[Comment]:
-    lists = lists_of(Mapping.PIN_HAS_COMMENTS, pins)
-    return await list_pages(context, lists, first, after, visibility.comments)
+    lists, part = lists_of(Mapping.PIN_HAS_COMMENTS, pins), span(first, after, last, before)
+    oldest_first = order_by is CommentOrder.OLDEST
+    return await list_pages(context, lists, part, visibility.comments, oldest_first=oldest_first)
 
 
 @bulk

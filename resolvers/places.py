@@ -14,6 +14,9 @@ from datasources.mappings import Edge, ListKey, PageRequest, Position
 from feed_engine.ordering import order
 from resolvers.context import Context
 
+NO_ROW, HIGHEST = 0, 2**63 - 1
+"""Ids of positions below and above the row with the same sequence."""
+
 
 class Place(NamedTuple):
     """A position, and the list's era at the time of its sequence."""
@@ -23,11 +26,13 @@ class Place(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """`limit` rows of a list, after a place in it."""
+    """`limit` rows of a list, after a place in it; from its last row on, upward, if
+    `ascending`."""
 
     key: ListKey
     place: Place | None
     limit: int
+    ascending: bool = False
 
 
 async def rows_after(
@@ -36,13 +41,16 @@ async def rows_after(
     """The wanted rows of each list. The error is BadInput if a place's era is so old that its
     respacing was deleted."""
     requests = [
-        PageRequest(key, limit, place.position if place else None) for key, place, limit in wanted
+        PageRequest(key, limit, place.position if place else None, ascending)
+        for key, place, limit, ascending in wanted
     ]
     found = await context.loaders.pages.many(requests)
     moved: dict[int, Awaitable[list[Edge]]] = {
-        number: _translated(context, key, limit, place, rows)
-        for number, ((key, place, limit), rows) in enumerate(zip(wanted, found, strict=True))
-        if place is not None and isinstance(rows, list) and _may_have_moved(key, place, rows)
+        number: _translated(context, one, one.place, rows)
+        for number, (one, rows) in enumerate(zip(wanted, found, strict=True))
+        if one.place is not None
+        and isinstance(rows, list)
+        and _may_have_moved(one.key, one.place, rows)
     }
     if moved:
         again = await asyncio.gather(*moved.values(), return_exceptions=True)
@@ -58,20 +66,24 @@ def _may_have_moved(key: ListKey, place: Place, rows: list[Edge]) -> bool:
 
 
 async def _translated(
-    context: Context, key: ListKey, limit: int, place: Place, rows: list[Edge]
+    context: Context, wanted: Wanted, place: Place, rows: list[Edge]
 ) -> list[Edge]:
     """The rows after a place, given the rows after the same sequence in the present era."""
+    key, limit, ascending = wanted.key, wanted.limit, wanted.ascending
     mappings, stored = context.stores.shards.mappings, False
     while _may_have_moved(key, place, rows):
         log = await mappings.respacings(key, place.era)
         if log and log[0].era == place.era + 1:
-            position = Position(order.translate(place.position.sequence, log), 0)
-            place = Place(position, log[-1].era)
+            sequence, own = order.translated(place.position.sequence, log)
+            own = own and place.position.to_id != NO_ROW
+            to_id = HIGHEST if own and ascending else NO_ROW
+            place = Place(Position(sequence, to_id), log[-1].era)
         elif log or stored:
-            raise BadInput("after is too old for this list: read it from its start", "after")
+            name = "before" if ascending else "after"
+            raise BadInput(f"{name} is too old for this list: read it from its start", name)
         elif not rows:
             break
         # Not from the cache, which may for a moment be older than the cursor.
-        [rows] = await mappings.pages([PageRequest(key, limit, place.position)])
+        [rows] = await mappings.pages([PageRequest(key, limit, place.position, ascending)])
         stored = not log
     return rows

@@ -6,11 +6,12 @@ from datasources.errors import BadInput
 from datasources.ids import Kind
 from datasources.mappings import ListKey, Mapping
 from datasources.records import Board, Interest, Pin, User
-from resolvers import visibility
+from resolvers import orders, visibility
 from resolvers.bulk import bulk
 from resolvers.columns import Column, lists_of, sizes, viewer_has
 from resolvers.context import ID, Context, object_id
-from resolvers.paging import Connection, Pages, everything, list_pages, object_page
+from resolvers.orders import BoardOrder, UserOrder, sorted_pages, user_pages
+from resolvers.paging import FIRST, Connection, Pages, everything, list_pages, object_page, span
 
 
 async def viewer(context: Context) -> User | None:
@@ -61,58 +62,112 @@ async def viewer_follows(context: Context, users: Sequence[User]) -> Column[bool
 
 @bulk
 async def boards(
-    context: Context, users: Sequence[User], *, first: int = 25, after: str | None = None
+    context: Context,
+    users: Sequence[User],
+    *,
+    first: int = FIRST,
+    after: str | None = None,
+    last: int | None = None,
+    before: str | None = None,
+    order_by: BoardOrder | None = None,
 ) -> Pages[Board]:
-    lists = _boards_for(context, users)
-    return await list_pages(context, lists, first, after, visibility.boards)
+    lists, part = _boards_for(context, users), span(first, after, last, before)
+    if order_by is BoardOrder.NAME:
+        return await sorted_pages(
+            context, lists, part, visibility.boards, number=1, keys=orders.by_name
+        )
+    if order_by is BoardOrder.PINS:
+        return await sorted_pages(
+            context, lists, part, visibility.boards, number=2, keys=orders.by_pins
+        )
+    oldest_first = order_by is BoardOrder.OLDEST
+    return await list_pages(context, lists, part, visibility.boards, oldest_first=oldest_first)
 
 
 @bulk
 async def pins(
-    context: Context, users: Sequence[User], *, first: int = 25, after: str | None = None
+    context: Context,
+    users: Sequence[User],
+    *,
+    first: int = FIRST,
+    after: str | None = None,
+    last: int | None = None,
+    before: str | None = None,
 ) -> Pages[Pin]:
     lists = _pins_for(context, users)
-    return await list_pages(context, lists, first, after, visibility.pins)
+    return await list_pages(context, lists, span(first, after, last, before), visibility.pins)
 
 
 @bulk
 async def liked_pins(
-    context: Context, users: Sequence[User], *, first: int = 25, after: str | None = None
+    context: Context,
+    users: Sequence[User],
+    *,
+    first: int = FIRST,
+    after: str | None = None,
+    last: int | None = None,
+    before: str | None = None,
 ) -> Pages[Pin]:
     lists = lists_of(Mapping.USER_LIKES_PINS, users)
-    return await list_pages(context, lists, first, after, visibility.pins)
+    return await list_pages(context, lists, span(first, after, last, before), visibility.pins)
 
 
 @bulk
 async def followers(
-    context: Context, users: Sequence[User], *, first: int = 25, after: str | None = None
+    context: Context,
+    users: Sequence[User],
+    *,
+    first: int = FIRST,
+    after: str | None = None,
+    last: int | None = None,
+    before: str | None = None,
+    order_by: UserOrder | None = None,
 ) -> Pages[User]:
     lists = lists_of(Mapping.USER_FOLLOWED_BY_USERS, users)
-    return await list_pages(context, lists, first, after, visibility.users)
+    return await user_pages(context, lists, span(first, after, last, before), order_by)
 
 
 @bulk
 async def following_users(
-    context: Context, users: Sequence[User], *, first: int = 25, after: str | None = None
+    context: Context,
+    users: Sequence[User],
+    *,
+    first: int = FIRST,
+    after: str | None = None,
+    last: int | None = None,
+    before: str | None = None,
+    order_by: UserOrder | None = None,
 ) -> Pages[User]:
     lists = lists_of(Mapping.USER_FOLLOWS_USERS, users)
-    return await list_pages(context, lists, first, after, visibility.users)
+    return await user_pages(context, lists, span(first, after, last, before), order_by)
 
 
 @bulk
 async def following_boards(
-    context: Context, users: Sequence[User], *, first: int = 25, after: str | None = None
+    context: Context,
+    users: Sequence[User],
+    *,
+    first: int = FIRST,
+    after: str | None = None,
+    last: int | None = None,
+    before: str | None = None,
 ) -> Pages[Board]:
     lists = lists_of(Mapping.USER_FOLLOWS_BOARDS, users)
-    return await list_pages(context, lists, first, after, visibility.boards)
+    return await list_pages(context, lists, span(first, after, last, before), visibility.boards)
 
 
 @bulk
 async def following_interests(
-    context: Context, users: Sequence[User], *, first: int = 25, after: str | None = None
+    context: Context,
+    users: Sequence[User],
+    *,
+    first: int = FIRST,
+    after: str | None = None,
+    last: int | None = None,
+    before: str | None = None,
 ) -> Pages[Interest]:
     lists = lists_of(Mapping.USER_FOLLOWS_INTERESTS, users)
-    return await list_pages(context, lists, first, after, visibility.interests)
+    return await list_pages(context, lists, span(first, after, last, before), visibility.interests)
 
 
 def _boards_for(context: Context, users: Sequence[User]) -> list[ListKey]:

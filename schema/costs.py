@@ -10,6 +10,7 @@ from typing import Any
 import strawberry
 from strawberry.schema_directive import Location
 
+from resolvers.orders import MOST_SORTED
 from resolvers.paging import MAX_PAGE
 
 FIELD = [Location.FIELD_DEFINITION]
@@ -63,18 +64,37 @@ class Toll:
     weight: str
 
 
+@strawberry.schema_directive(
+    locations=FIELD,
+    name="sorts",
+    description="The further reads of a field whose argument `orderBy` is one of `orders`: the "
+    "field reads its whole list to sort it. `calls` and `entries` are for each parent, as in "
+    "`@reads` and `@cost`.",
+)
+class Sorts:
+    orders: list[str]
+    calls: int
+    entries: int
+
+
+def sorting(orders: list[str], *, calls: int, entries: int) -> Sorts:
+    """The further cost of a connection in orders without an index, which reads `entries` for each
+    entry of the list."""
+    return Sorts(orders=orders, calls=calls, entries=entries * MOST_SORTED)
+
+
 def reads(calls: int, *, each: int = 0) -> list[Any]:
     """The cost of a field that makes `calls` calls for all parents together, and reads `each`
     entries for each parent."""
     return [Cost(weight=str(each)), Reads(calls=calls)]
 
 
-def page(calls: int, entries: int, *, each: int = 0) -> list[Any]:
+def page(calls: int, entries: int, *, each: int = 0, backward: bool = True) -> list[Any]:
     """The cost of a connection that reads `entries` for each entry of a page, and `each` more
-    entries for each parent."""
+    entries for each parent. `backward`: it takes `last`, too."""
     sized = ListSize(
         assumed_size=MAX_PAGE,
-        slicing_arguments=["first"],
+        slicing_arguments=["first", "last"] if backward else ["first"],
         sized_fields=["edges"],
         require_one_slicing_argument=False,
     )

@@ -24,7 +24,13 @@ In = TypeVar("In")
 
 _ARGUMENTS = {
     "first": "The maximum number of entries, 1 to 100.",
+    "last": "The maximum number of entries of a page from the list's end, or before `before`: 1 to "
+    "100, in place of `first`. The entries keep the order of the list.",
+    "before": "The cursor before which a page of `last` entries ends: the `startCursor` of the "
+    "page after it.",
     "after": "The cursor after which the page begins: the `endCursor` of the page before.",
+    "order_by": "The order of the list; without it, the order that the field names. A cursor "
+    "belongs to one order.",
     "id": "The object's id.",
     "ids": "The objects' ids, at most 100.",
     "username": "The user's name, in upper or lower case.",

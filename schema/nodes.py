@@ -42,10 +42,18 @@ def created_at() -> Any:
 class PageInfo:
     has_next_page: bool = plain(
         "Whether the list continues after `endCursor`. It may be true for a short or empty page: "
-        "the gateway reads a bounded number of entries that the viewer can't see."
+        "the gateway reads a bounded number of entries that the viewer can't see. A page of `last` "
+        "entries has it if it ended before a cursor."
     )
-    has_previous_page: bool = plain("Whether the page began after a cursor.")
-    start_cursor: str | None = plain("The cursor of the first edge; null for an empty page.")
+    has_previous_page: bool = plain(
+        "Whether the page began after a cursor. A page of `last` entries has it if the list "
+        "continues before `startCursor`; then it may be true for a short or empty page."
+    )
+    start_cursor: str | None = plain(
+        "The start of this page: pass it as `before` for the page before. It is the cursor of the "
+        "first edge or, of a short page of `last` entries that has a page before it, of the last "
+        "entry that was read. Null for an empty page without one."
+    )
     end_cursor: str | None = plain(
         "The end of this page: pass it as `after` for the next page. It is the cursor of the last "
         "edge or, if `hasNextPage` is true and the page is short, of the last entry that was read."
@@ -55,7 +63,8 @@ class PageInfo:
 @strawberry.type(description="An entry of a list.", directives=[INHERITED])
 class Edge(Generic[T]):
     cursor: str = plain(
-        "The entry's position: pass it as `after` to continue after this entry.",
+        "The entry's position: pass it as `after` to continue after this entry, or as `before` to "
+        "read the entries before it.",
         cost=[Cost(weight="2.5")],
     )
     node: T | None = plain(
@@ -69,7 +78,7 @@ class Edge(Generic[T]):
 @strawberry.type(description="A page of a list.", directives=[INHERITED])
 class Connection(Generic[T]):
     edges: list[Edge[T]] = plain(
-        "The entries of the page, in the order of the list: `first` entries or fewer. Only "
-        "`hasNextPage` says whether the list ends here."
+        "The entries of the page, in the order of the list: `first` or `last` entries, or fewer. "
+        "Only `hasNextPage` and `hasPreviousPage` say whether the list ends here."
     )
     page_info: PageInfo = plain("The position of this page in the list.")

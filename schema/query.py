@@ -29,25 +29,31 @@ class Query:
     board: Board | None = field(boards.board, "A board by its id.", cost=reads(3, each=1))
     pin: Pin | None = field(pins.pin, "A pin by its id.", cost=reads(12, each=4))
     users: Connection[User] | None = field(
-        users.all_users, "All users.", cost=page(1, 1), cached=SECONDS
+        users.all_users, "All users.", cost=page(1, 1, backward=False), cached=SECONDS
     )
     boards: Connection[Board] | None = field(
-        boards.all_boards, "All public boards.", cost=page(1, 1), cached=SECONDS
+        boards.all_boards, "All public boards.", cost=page(1, 1, backward=False), cached=SECONDS
     )
     pins: Connection[Pin] | None = field(
-        pins.all_pins, "All pins on public boards.", cost=page(13, 4), cached=SECONDS
+        pins.all_pins,
+        "All pins on public boards.",
+        cost=page(13, 4, backward=False),
+        cached=SECONDS,
     )
     interests: Connection[Interest] | None = field(
-        interests.all_interests, "All interests.", cost=page(1, 1), cached=TOPIC_SECONDS
+        interests.all_interests,
+        "All interests.",
+        cost=page(1, 1, backward=False),
+        cached=TOPIC_SECONDS,
     )
     home_feed: HomeFeedConnection | None = field(
         feeds.home_feed,
         "The viewer's home feed; without a viewer, popular pins. Each visit uses up new pins: pass "
         "`visitId` to see the same visit again.",
-        cost=page(60, 5, each=1200),
+        cost=page(60, 5, each=1200, backward=False),
     )
     following_feed: FollowingFeedConnection | None = field(
         feeds.following_feed,
         "New pins of the users and boards that the viewer follows.",
-        cost=page(30, 6, each=50),
+        cost=page(30, 6, each=50, backward=False),
     )

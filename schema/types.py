@@ -10,6 +10,7 @@ from schema.caching import INHERITED, KEPT, TOPIC_KEPT
 from schema.costs import listed, page, reads, walked
 from schema.fields import field, plain
 from schema.nodes import Connection, Node, RecordType, created_at
+from schema.orders import SORTED_BOARDS, SORTED_PINS, SORTED_USERS
 
 
 @strawberry.type(description="A picture.", directives=[INHERITED])
@@ -54,7 +55,9 @@ class User(RecordType, Node):
         cached=0,
     )
     boards: Connection["Board"] | None = field(
-        users.boards, "The user's boards, newest first.", cost=page(6, 2)
+        users.boards,
+        "The user's boards, newest first.",
+        cost=[*page(6, 2), SORTED_BOARDS],
     )
     pins: Connection["Pin"] | None = field(
         users.pins, "The user's pins on all boards, newest first.", cost=page(15, 5)
@@ -63,10 +66,12 @@ class User(RecordType, Node):
         users.liked_pins, "The pins that the user likes, last liked first.", cost=page(15, 5)
     )
     followers: Connection["User"] | None = field(
-        users.followers, "The users who follow this user, last followed first.", cost=page(6, 2)
+        users.followers,
+        "The users who follow this user, last followed first.",
+        cost=[*page(6, 2), SORTED_USERS],
     )
     following_users: Connection["User"] | None = field(
-        users.following_users, "The users whom this user follows.", cost=page(6, 2)
+        users.following_users, "The users whom this user follows.", cost=[*page(6, 2), SORTED_USERS]
     )
     following_boards: Connection["Board"] | None = field(
         users.following_boards, "The boards of other users that this user follows.", cost=page(6, 2)
@@ -105,13 +110,17 @@ class Board(RecordType, Node):
         boards.pin_count, "The number of pins on the board.", cost=reads(3, each=1)
     )
     pins: Connection["Pin"] | None = field(
-        boards.pins, "The pins in the owner's order; new pins go on top.", cost=page(15, 6, each=2)
+        boards.pins,
+        "The pins in the owner's order; new pins go on top.",
+        cost=[*page(15, 6, each=2), SORTED_PINS],
     )
     follower_count: int = field(
         boards.follower_count, "The number of users who follow the board.", cost=reads(3, each=1)
     )
     followers: Connection[User] | None = field(
-        boards.followers, "The users who follow the board, last followed first.", cost=page(6, 2)
+        boards.followers,
+        "The users who follow the board, last followed first.",
+        cost=[*page(6, 2), SORTED_USERS],
     )
     viewer_follows: bool | None = field(
         boards.viewer_follows,
@@ -162,7 +171,9 @@ class Pin(RecordType, Node):
         pins.like_count, "The number of users who like the pin.", cost=reads(3, each=1)
     )
     liked_by: Connection[User] | None = field(
-        pins.liked_by, "The users who like the pin, last liked first.", cost=page(6, 2)
+        pins.liked_by,
+        "The users who like the pin, last liked first.",
+        cost=[*page(6, 2), SORTED_USERS],
     )
     viewer_has_liked: bool | None = field(
         pins.viewer_has_liked,

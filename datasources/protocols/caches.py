@@ -57,7 +57,8 @@ class MappingCache(Protocol):
     async def pages(self, requests: Sequence[PageRequest]) -> list[list[Edge] | Lease | None]:
         """For each request: its rows if a window covers them; a Lease to fill the whole window if
         there is none; None if another reader is filling it, or if it is too short. Edges have
-        version 0 (caches store the order, not versions) and the window's era. One round trip."""
+        version 0 (caches store the order, not versions) and the window's era. One round trip. No
+        request is ascending."""
 
     async def heads(self, keys: Sequence[ListKey]) -> dict[ListKey, ListHead | Lease]: ...
 

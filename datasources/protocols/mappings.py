@@ -22,9 +22,9 @@ class MappingStore(Protocol):
     """Mapping rows, each on the shard of its from id."""
 
     async def pages(self, requests: Sequence[PageRequest]) -> list[list[Edge]]:
-        """For each request, its active rows in descending order of (sequence, to_id), with the
-        list's era at that moment. One round trip for each server. The requests for one shard are
-        answered as of one moment; so are `heads`."""
+        """For each request, its active rows in the order that it names, with the list's era at that
+        moment. One round trip for each server. The requests for one shard are answered as of one
+        moment; so are `heads`."""
 
     async def windows(self, requests: Sequence[PageRequest]) -> list[Window]:
         """The rows as `pages` returns them and, for ordered lists, their version at that moment and

@@ -5,6 +5,7 @@ from typing import Any
 
 from datasources.ids import shard_of
 from datasources.mappings import (
+    MAX_SEQUENCE,
     Edge,
     EdgeKey,
     ListHead,
@@ -170,11 +171,12 @@ def page_part(dialect: Dialect, place: Place, request: PageRequest) -> Part:
     """
     seek, args = "", ()
     if request.after is not None:
-        seek, args = _seek(dialect, request.after)
+        seek, args = (_seek_up if request.ascending else _seek)(dialect, request.after)
+    way = "ASC" if request.ascending else "DESC"
     rest = (
         f"FROM {{db}}.{request.key.mapping.value}{dialect.by(PAGES)} "
         f"WHERE from_id = ? AND active = 1 {seek}"
-        "ORDER BY sequence DESC, to_id DESC LIMIT ?"
+        f"ORDER BY sequence {way}, to_id {way} LIMIT ?"
     )
     return Part(place, codecs.EDGE_COLUMNS, rest, (request.key.from_id, *args, request.limit))
 
@@ -185,5 +187,17 @@ def _seek(dialect: Dialect, after: Position) -> tuple[str, Any]:
         to_id = -MAX_ID
     return (
         "AND sequence <= ? AND (sequence < ? OR (sequence = ? AND to_id < ?)) ",
+        (sequence, sequence, sequence, to_id),
+    )
+
+
+def _seek_up(dialect: Dialect, after: Position) -> tuple[str, Any]:
+    sequence, to_id = dialect.bound(after.sequence), min(max(after.to_id, -MAX_ID), MAX_ID)
+    if after.sequence > MAX_SEQUENCE:  # above all rows: the bound is the highest sequence
+        to_id = MAX_ID
+    elif after.sequence < 0:
+        to_id = -MAX_ID
+    return (
+        "AND sequence >= ? AND (sequence > ? OR (sequence = ? AND to_id > ?)) ",
         (sequence, sequence, sequence, to_id),
     )

@@ -42,13 +42,26 @@ def bisections(lower: int, upper: int) -> int:
 def translate(sequence: int, respacings: Iterable[Respacing]) -> int:
     """The position of a place after respacings. Rows below the place stay below it, a row at the
     place stays at it, and rows above stay above."""
+    return translated(sequence, respacings)[0]
+
+
+def translated(sequence: int, respacings: Iterable[Respacing]) -> tuple[int, bool]:
+    """The position of a place after respacings, as `translate` returns it, and whether the place's
+    own row may be there. If not, that row is gone, and the row at the position, if there is one, is
+    the next row above the place."""
+    own = True
     for respacing in respacings:
         moves = respacing.moves
+        if not moves:
+            continue
         at = bisect_left(moves, (sequence, 0))
         if at == len(moves):
-            sequence = max(sequence, moves[-1][1] + 1) if moves else sequence
-        elif at == 0 and sequence < moves[0][0]:
-            sequence = min(sequence, moves[0][1])
+            moved = max(sequence, moves[-1][1] + 1)
+            own = own and moved == sequence
+        elif sequence < moves[at][0]:
+            moved = min(sequence, moves[0][1]) if at == 0 else moves[at][1]
+            own = own and moved == sequence
         else:
-            sequence = moves[at][1]
-    return sequence
+            moved = moves[at][1]
+        sequence = moved
+    return sequence, own

@@ -17,6 +17,7 @@ from typing import Any, cast
 from graphql import (
     DirectiveNode,
     DocumentNode,
+    EnumValueNode,
     FieldNode,
     FragmentDefinitionNode,
     FragmentSpreadNode,
@@ -257,6 +258,8 @@ class _Compiling:
         total.add(Amount(rule.weight + named(node), rule.calls, rule.toll))
         for name, weight in rule.inputs:
             self._add_input(total, node, name, weight)
+        if rule.orders:
+            self._add_sorting(total, node, rule)
         if of_entry or not (rule.sized or is_list(definition)):
             total.add(Amount(rule.made, 0.0))
             total.add(rest)
@@ -300,16 +303,26 @@ class _Compiling:
         return total.part()
 
     def _size(self, node: FieldNode, rule: Rule) -> tuple[float, int | None]:
-        """The length of a field's list: a constant, or a factor."""
-        if rule.slicing is None:
+        """The length of a field's list: a constant, or a factor. Of several slicing arguments, the
+        largest counts; an argument after the first counts only if it has a value."""
+        if not rule.slicing:
             return float(rule.most), None
-        value = _argument(node, rule.slicing)
-        read = _length(rule.most, rule.unsliced)
-        if not isinstance(value, VariableNode):
-            return read(None if value is None else _literal(value)), None
-        name = value.name.value
-        key = (name, rule.most, rule.unsliced)
-        return 1.0, self.program.factor(key, lambda variables: read(variables.get(name)))
+        lengths = [_length(rule.most, rule.unsliced)]
+        lengths += [_length(rule.most, 0)] * (len(rule.slicing) - 1)
+        constant, variable = 0.0, list[tuple[str, Callable[[Any], float]]]()
+        for name, length in zip(rule.slicing, lengths, strict=True):
+            value = _argument(node, name)
+            if isinstance(value, VariableNode):
+                variable.append((value.name.value, length))
+            else:
+                constant = max(constant, length(None if value is None else _literal(value)))
+        if not variable:
+            return constant, None
+
+        def size(variables: Variables) -> float:
+            return max(constant, *(length(variables.get(name)) for name, length in variable))
+
+        return 1.0, self.program.factor((constant, *variable), size)
 
     def _add_input(self, total: Sum, node: FieldNode, field: str, weight: float) -> None:
         value = _argument(node, "input")
@@ -322,6 +335,17 @@ class _Compiling:
                 total.add(part, len(given.values) if isinstance(given, ListValueNode) else 1)
         elif isinstance(value, VariableNode):
             total.add(part, factor=self._count(value.name.value, field))
+
+    def _add_sorting(self, total: Sum, node: FieldNode, rule: Rule) -> None:
+        value, orders = _argument(node, "orderBy"), rule.orders
+        if isinstance(value, EnumValueNode) and value.value in orders:
+            total.add(rule.sorting)
+        elif isinstance(value, VariableNode):
+            name = value.name.value
+            factor = self.program.factor(
+                (name, orders), lambda variables: float(_is_one_of(variables.get(name), orders))
+            )
+            total.add(rule.sorting, factor=factor)
 
     def _count(self, name: str, field: str | None) -> int:
         """The number of values in a variable, or in a field of its value."""
@@ -350,6 +374,10 @@ class _Compiling:
                 elif value_from_ast_untyped(argument.value) is not (name == "include"):
                     return False
         return found
+
+
+def _is_one_of(value: Any, names: frozenset[str]) -> bool:
+    return isinstance(value, str) and value in names
 
 
 def _argument(node: FieldNode, name: str) -> ValueNode | None:

@@ -16,7 +16,7 @@ from graphql import get_named_type as named_type
 from strawberry.schema.schema_converter import GraphQLCoreConverter
 
 from gateway.cost.program import Amount
-from schema.costs import Cost, ListSize, Reads, Toll
+from schema.costs import Cost, ListSize, Reads, Sorts, Toll
 
 OBJECT = 1.0
 """The cost of making an object: IBM's default."""
@@ -33,8 +33,9 @@ response repeats it in each object and in the path of each error."""
 @dataclass(frozen=True, slots=True)
 class Rule:
     """A field's cost: `weight` and `toll` for each parent, `made` for each value, `calls` once,
-    `entries` for each place of its list and one more. `slicing` names the argument with the list's
-    length, `most` limits it, and `unsliced` is its default. `sized` are the fields below that have
+    `entries` for each place of its list and one more. `slicing` names the arguments with the list's
+    length, of which the largest counts, `most` limits it, and `unsliced` is the default of the
+    first. `sized` are the fields below that have
     this length.
     `inputs` are the weights of the fields of its argument `input`."""
 
@@ -43,11 +44,14 @@ class Rule:
     made: float
     calls: float
     entries: float
-    slicing: str | None
+    slicing: tuple[str, ...]
     most: int
     unsliced: int
     sized: frozenset[str]
     inputs: tuple[tuple[str, float], ...]
+    orders: frozenset[str]
+    """The values of its argument `orderBy` that cost `sorting` more."""
+    sorting: Amount
     alone: Amount
     """The cost of the field when nothing is selected below it."""
 
@@ -55,6 +59,7 @@ class Rule:
 def rule_of(field: GraphQLField) -> Rule:
     """The rule of a field of any schema. Without directives, IBM's defaults."""
     cost, size, reads, toll = Cost(weight="0"), ListSize(), Reads(calls=0), 0.0
+    sorts = Sorts(orders=[], calls=0, entries=0)
     for directive in _directives(field):
         if isinstance(directive, Cost):
             cost = directive
@@ -62,11 +67,13 @@ def rule_of(field: GraphQLField) -> Rule:
             size = directive
         elif isinstance(directive, Reads):
             reads = directive
+        elif isinstance(directive, Sorts):
+            sorts = directive
         elif isinstance(directive, Toll):
             toll = float(directive.weight)
-    slicing = size.slicing_arguments[0] if size.slicing_arguments else None
+    slicing = tuple(size.slicing_arguments or ())
     most = 1 if size.assumed_size is None else size.assumed_size
-    default = field.args[slicing].default_value if slicing else None
+    default = field.args[slicing[0]].default_value if slicing else None
     made = OBJECT if is_composite_type(named_type(field.type)) else LEAF
     return Rule(
         weight=float(cost.weight),
@@ -79,6 +86,8 @@ def rule_of(field: GraphQLField) -> Rule:
         unsliced=default if isinstance(default, int) else most,
         sized=frozenset(size.sized_fields or ()),
         inputs=_inputs(field),
+        orders=frozenset(sorts.orders),
+        sorting=Amount(float(sorts.entries), float(sorts.calls)),
         alone=Amount(
             float(cost.weight) + made * (most if is_list(field) else 1), reads.calls, toll
         ),

@@ -40,12 +40,18 @@ class PersistedDocuments:
     """The trusted documents, and the documents that clients registered."""
 
     def __init__(
-        self, trusted: TrustedDocuments, *, automatic: int = 0, trusted_only: bool = False
+        self,
+        trusted: TrustedDocuments,
+        *,
+        automatic: int = 0,
+        trusted_only: bool = False,
+        max_length: int = 200_000,
     ) -> None:
         """`automatic` is the maximum number of documents that clients may register; 0 switches the
         registration off. `trusted_only` refuses every document that is not trusted, and nothing is
-        registered."""
-        self.trusted, self._only = trusted, trusted_only
+        registered. A document of more than `max_length` characters is refused when it is read, so
+        its hash is not computed: that takes milliseconds for a large body."""
+        self.trusted, self._only, self._max_length = trusted, trusted_only, max_length
         self.automatic = AutomaticDocuments(automatic) if automatic and not trusted_only else None
 
     def text(self, operation: RequestParameters) -> str:
@@ -58,7 +64,9 @@ class PersistedDocuments:
                 "This gateway runs trusted documents only, and this document is not among them.",
                 "QUERY_NOT_IN_SAFELIST",
             )
-        if digest is not None and self.trusted.text(digest) != query and digest_of(query) != digest:
+        if digest is None or len(query) > self._max_length or self.trusted.text(digest) == query:
+            return query
+        if digest_of(query) != digest:
             raise Refused(400, "provided sha does not match query")
         return query
 
@@ -107,6 +115,7 @@ def persisted_documents(
         trusted,
         automatic=settings.http.automatic_documents,
         trusted_only=settings.http.trusted_documents_only,
+        max_length=settings.limits.numbers.query_length,
     )
 
 

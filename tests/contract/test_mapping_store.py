@@ -103,20 +103,27 @@ async def test_writes_of_the_same_rows_commute(
     ),
     after=st.none() | st.tuples(st.integers(-1, 10), st.integers(0, 51)),
     limit=st.integers(0, 20),
+    ascending=st.booleans(),
 )
-@example(rows=[(0, 1, True)], after=(-1, 2), limit=1)
+@example(rows=[(0, 1, True)], after=(-1, 2), limit=1, ascending=False)
+@example(rows=[(0, 1, True)], after=(-1, 2), limit=1, ascending=True)
 async def test_a_page_at_any_depth_equals_the_model(
     deployment: Deployment,
     shards: SqlShards,
     rows: list[tuple[int, int, bool]],
     after: tuple[int, int] | None,
     limit: int,
+    ascending: bool,
 ) -> None:
     key = ListKey(LIKES, fresh_id(Kind.USER, deployment.shard(1)))
     edges = [Edge(key.from_id, to_id, sequence, 1, active) for sequence, to_id, active in rows]
     await shards.mappings.load([(LIKES, edge) for edge in edges])
-    model = [e for e in expected(edges) if after is None or (e.sequence, e.to_id) < after]
-    request = PageRequest(key, limit, Position(*after) if after else None)
+    places = {(edge.sequence, edge.to_id): edge for edge in expected(edges)}
+    model = [edge for place, edge in places.items() if after is None or place < after]
+    if ascending:
+        above = [edge for place, edge in places.items() if after is None or place > after]
+        model = above[::-1]
+    request = PageRequest(key, limit, Position(*after) if after else None, ascending)
     assert await shards.mappings.pages([request]) == [model[:limit]]
 
 
@@ -150,9 +157,13 @@ async def test_sequences_of_38_digits_are_exact(deployment: Deployment, shards: 
     for n, edge in enumerate(edges):
         position = Position(edge.sequence, edge.to_id)
         assert await shards.mappings.pages([PageRequest(key, 9, position)]) == [edges[n + 1 :]]
+        up = PageRequest(key, 9, position, ascending=True)
+        assert await shards.mappings.pages([up]) == [edges[:n][::-1]]
     far = [Position(10**60, 2**70), Position(-1, 0)]
     pages = await shards.mappings.pages([PageRequest(key, 9, position) for position in far])
     assert pages == [edges, []]
+    up = [PageRequest(key, 9, position, ascending=True) for position in far]
+    assert await shards.mappings.pages(up) == [[], edges[::-1]]
     with pytest.raises(ValueError, match="38 digits"):
         await shards.mappings.apply([(PINS, Edge(key.from_id, 9, 10**38, 1))])
 

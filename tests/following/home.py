@@ -21,18 +21,13 @@ from feed_engine import writes
 from feed_engine.feeds import fanout
 from feed_engine.feeds.rows import Reason, Source, pool_row
 from feed_engine.feeds.settings import FeedSettings
-from feed_engine.feeds.smart import (
-    candidates,
-    cuts,
-    handover,
-    interests,
-    lanes,
-)
+from feed_engine.feeds.smart import candidates, cuts, handover, interests, lanes, pool_rows
 from feed_engine.feeds.smart.interests import tidy
 from feed_engine.feeds.smart.pool_refill import DEEPEST
 from feed_engine.feeds.visits import remembered
 from feed_engine.feeds.wide import due, due_rows
 from feed_engine.outbox.completion import settle
+from feed_engine.related import pool as related_pool
 from feed_engine.times import DAY, HOUR, MINUTE
 from tests.faulty import without
 from tests.feeds import START, Feeding
@@ -299,7 +294,7 @@ def small_pools() -> Iterator[None]:
         handover: {"SWEEP_EVERY": 4},
         candidates: {"SWEPT": 2},
         lanes: {"update_side": nothing},
-        related: {"update_popularity": nothing, "_add": nothing},
+        related_pool: {"update_popularity": nothing, "put": nothing},
         fanout: {"due_rows": rows_due},
         interests: {"due": lambda row, pin_id: due(row, pin_id, 3)},
     }

@@ -23,4 +23,7 @@ def test_relay_compiles_against_the_schema_and_pages_and_updates_its_connections
         "created": ["four", "three", "two", "one"],
         "likes": 1,
     }
+    whole = ["six", "five", "four", "three", "two", "one"]
+    assert seen["bothWays"]["pages"] == [whole[2:4], whole[1:4], whole[:4], whole]
+    assert seen["bothWays"]["ends"] == [True, False, True, False]
     assert seen["likes"] == {"onTop": True, "added": 1, "left": 0}

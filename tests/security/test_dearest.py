@@ -52,6 +52,8 @@ DEAREST = {
     "pages of each size": "{ users(first: 20) { edges { node { "
     + " ".join(f"a{n}: likedPins(first: {n}) {{ edges {{ node {{ id }} }} }}" for n in range(1, 15))
     + " } } } }",
+    "sorted boards and pins": "{ users(first: 1) { edges { node { boards(first: 10, orderBy: PINS) "
+    "{ edges { node { pins(first: 5, orderBy: LIKES) { edges { node { id } } } } } } } } } }",
     "comments of comments": COMMENTS_OF_COMMENTS,
     "a chain": f"{{ pins(first: 20) {{ edges {{ node {{ {nested(6)} }} }} }} }}",
 }

@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from gateway.documents.automatic import digest_of
+from gateway.http import persisted
 from tests.http.test_admin import client, site
 
 pytestmark = pytest.mark.anyio
@@ -98,6 +99,27 @@ async def test_running_a_registered_document_is_charged_like_its_text(tmp_path: 
         assert answer.status_code == 200
         statuses = [(await c.post("/graphql", json=by_hash)).status_code for _ in range(12)]
         assert 429 in statuses
+
+
+async def test_a_document_that_is_too_long_is_neither_hashed_nor_registered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hashed_texts: list[int] = []
+
+    def digest(text: str) -> str:
+        hashed_texts.append(len(text))
+        return digest_of(text)
+
+    monkeypatch.setattr(persisted, "digest_of", digest)
+    long = "{ __typename }" + " " * 1_000
+    async with site(tmp_path, max_query_length=1_000) as found, client(found.public) as c:
+        for text in (long, "{ __typename }"):
+            message = {"query": text, "extensions": hashed(digest_of(text))}
+            answer = await c.post("/graphql", json=message)
+            assert codes(answer) == (["GRAPHQL_PARSE_FAILED"] if text is long else [])
+        assert hashed_texts == [len("{ __typename }")]
+        answer = await c.post("/graphql", json={"extensions": hashed(digest_of(long))})
+        assert codes(answer) == ["PERSISTED_QUERY_NOT_FOUND"]
 
 
 async def test_another_clients_answer_is_never_a_strangers(tmp_path: Path) -> None:

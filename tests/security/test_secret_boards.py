@@ -78,6 +78,17 @@ PATHS = {
     "all pins": "{ pins(first: 100) { edges { node { id title } } } }",
     "the owner's lists": '{ user(username: "owner") { boards { edges { node { id name } } } '
     "pins { edges { node { id title } } } } }",
+    "the owner's lists from their end": '{ user(username: "owner") '
+    "{ boards(last: 100) { edges { node { id name } } } "
+    "pins(last: 100) { edges { node { id title } } } } }",
+    "the owner's boards by name": '{ user(username: "owner") '
+    "{ boards(orderBy: NAME) { edges { node { id name } } } } }",
+    "the owner's boards by pins": '{ user(username: "owner") '
+    "{ boards(orderBy: PINS) { edges { node { id name } } } } }",
+    "the secret board's pins by likes": "query($secret: ID!) { board(id: $secret) "
+    "{ pins(orderBy: LIKES) { edges { node { id title } } } } }",
+    "the pin's oldest comments": "query($pin: ID!) { pin(id: $pin) "
+    "{ comments(orderBy: OLDEST) { edges { node { id text } } } } }",
     "a liker's list": '{ user(username: "friend") { likedPins { edges { node { id title } } } } }',
     "a follower's list": '{ user(username: "friend") '
     "{ followingBoards { edges { node { id name } } } } }",

@@ -2,9 +2,10 @@
 
 import random
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from graphql import (
+    GraphQLEnumType,
     GraphQLField,
     GraphQLNamedType,
     GraphQLObjectType,
@@ -90,7 +91,11 @@ class Drawn:
         if "first" in definition.args:
             size = draw.choice([size for size in SIZES if size * width <= 2_000] or [1])
             given = draw.random()
-            if given < 0.4 or width * 25 > 2_000:
+            if "last" in definition.args and draw.random() < 0.2:
+                literal = draw.random() < 0.5
+                arguments.append(f"last: {size if literal else self.variable('Int', size)}")
+                width *= size
+            elif given < 0.4 or width * 25 > 2_000:
                 arguments.append(f"first: {size}")
                 width *= size
             elif given < 0.6:
@@ -101,6 +106,11 @@ class Drawn:
                 width *= max(size, 3)
             else:
                 width *= 25
+        if "orderBy" in definition.args and draw.random() < 0.4:
+            enum = cast(GraphQLEnumType, named_type(definition.args["orderBy"].type))
+            order = draw.choice(list(enum.values))
+            literal = draw.random() < 0.5
+            arguments.append(f"orderBy: {order if literal else self.variable(enum.name, order)}")
         for argument in ("id", "ids"):
             if argument in definition.args:
                 arguments.append(f"{argument}: {self.ids_of(argument, below)}")

@@ -5,7 +5,7 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import relay from "relay-runtime";
-import { authorization, ENDPOINT, makeBoard, report } from "./support.mjs";
+import { authorization, ENDPOINT, makeBoard, report, send } from "./support.mjs";
 
 const HERE = import.meta.dirname;
 const CONFIG = {
@@ -68,7 +68,9 @@ function held(relayEnvironment, parentId, key) {
     seen = {
       nodes: connection.getLinkedRecords("edges").map((edge) => edge.getLinkedRecord("node")),
       cursor: pageInfo.getValue("endCursor"),
+      start: pageInfo.getValue("startCursor"),
       hasNext: pageInfo.getValue("hasNextPage"),
+      hasPrevious: pageInfo.getValue("hasPreviousPage"),
       visit: connection.getValue("visitId"),
     };
   });
@@ -108,6 +110,31 @@ async function board(relayEnvironment, artifact) {
   };
 }
 
+// Reads a board from its middle, first up and then down.
+async function bothWays(relayEnvironment, artifact) {
+  const key = "BoardPinsBoth_pins";
+  const { id } = await makeBoard("Both ways", ["one", "two", "three", "four", "five", "six"]);
+  const { node } = await send(
+    `query ($id: ID!) { node(id: $id) { ... on Board { pins(first: 2) { pageInfo { endCursor } } } } }`,
+    { id },
+  );
+  const after = node.pins.pageInfo.endCursor;
+  const none = { id, first: null, after: null, last: null, before: null };
+  const read = async (name, variables) => {
+    await query(relayEnvironment, artifact(name), { ...none, ...variables });
+    const found = held(relayEnvironment, id, key);
+    return { titles: values(found.nodes, "title"), ...found };
+  };
+  const middle = await read("BoardPinsBothQuery", { first: 2, after });
+  const up = await read("BoardPinsBothPaginationQuery", { last: 1, before: middle.start });
+  const top = await read("BoardPinsBothPaginationQuery", { last: 5, before: up.start });
+  const all = await read("BoardPinsBothPaginationQuery", { first: 5, after: top.cursor });
+  return {
+    pages: [middle.titles, up.titles, top.titles, all.titles],
+    ends: [up.hasPrevious, top.hasPrevious, top.hasNext, all.hasNext],
+  };
+}
+
 // Likes a pin, which then is the first of the viewer's liked pins in the store, and unlikes it.
 async function likes(relayEnvironment, artifact) {
   const key = "BoardPins_likedPins";
@@ -135,6 +162,7 @@ await report(async () => {
       compiled,
       homeFeed: await homeFeed(relayEnvironment, artifact),
       board: await board(relayEnvironment, artifact),
+      bothWays: await bothWays(relayEnvironment, artifact),
       likes: await likes(relayEnvironment, artifact),
     };
   } finally {

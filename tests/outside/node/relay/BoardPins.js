@@ -33,6 +33,37 @@ graphql`
   }
 `;
 
+// A list that grows in both directions from a place in its middle.
+graphql`
+  query BoardPinsBothQuery($id: ID!, $first: Int, $after: String, $last: Int, $before: String) {
+    node(id: $id) {
+      ...BoardPins_both @arguments(first: $first, after: $after, last: $last, before: $before)
+        @alias(as: "both")
+    }
+  }
+`;
+
+graphql`
+  fragment BoardPins_both on Board
+  @argumentDefinitions(
+    first: { type: "Int" }
+    after: { type: "String" }
+    last: { type: "Int" }
+    before: { type: "String" }
+  )
+  @refetchable(queryName: "BoardPinsBothPaginationQuery") {
+    pins(first: $first, after: $after, last: $last, before: $before)
+      @connection(key: "BoardPinsBoth_pins") {
+      edges {
+        node {
+          id
+          title
+        }
+      }
+    }
+  }
+`;
+
 graphql`
   mutation BoardPinsCreateMutation($input: CreatePinInput!, $connections: [ID!]!) {
     createPin(input: $input) {

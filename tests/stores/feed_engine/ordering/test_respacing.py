@@ -115,12 +115,13 @@ async def test_places_translate_through_any_history_of_moves_and_respacings(
     chooser = random.Random(seed)
     board, ids = await people.board_with_pins(24)
     await people.pack(board, ids, 5)
-    taken: list[tuple[int, int, set[int], set[int]]] = []  # sequence, era, below it, moved since
+    # sequence, era, the pin at the place, the pins below it, the pins that were moved since
+    taken: list[tuple[int, int, int, set[int], set[int]]] = []
     for _ in range(40):
         rows = await people.rows(ON_BOARD, board.id)
         row = chooser.choice(rows)
         below = {other.to_id for other in rows if other.sequence < row.sequence}
-        taken.append((row.sequence, row.era, below, set()))
+        taken.append((row.sequence, row.era, row.to_id, below, set()))
         moved, anchor = chooser.sample(ids, 2)
         await writes.reorder_pin(stores, board.owner_id, board.id, moved, anchor)
         for *_, since in taken:
@@ -131,11 +132,16 @@ async def test_places_translate_through_any_history_of_moves_and_respacings(
     rows = await people.rows(ON_BOARD, board.id)
     key = ListKey(ON_BOARD, board.id)
     assert rows[0].era > 0
-    for sequence, era, below, since in taken:
+    for sequence, era, at, below, since in taken:
         log = await stores.shards.mappings.respacings(key, era)
         now = order.translate(sequence, log)
         found = {other.to_id for other in rows if other.sequence < now}
         assert found - since == below - since
+        place, own = order.translated(sequence, log)
+        assert place == now
+        above = {r.to_id for r in rows if r.sequence > place or (r.sequence == place and not own)}
+        assert above - since - {at} == set(ids) - below - since - {at}
+        assert at in since or at not in above
 
 
 async def test_reorders_saves_deletes_and_respacings_at_once_keep_the_order(

@@ -26,7 +26,7 @@ from feed_engine.feeds.rows import (
     why,
 )
 from feed_engine.feeds.settings import FeedSettings
-from feed_engine.feeds.smart import handover, pools, scores
+from feed_engine.feeds.smart import handover, pool_rows, pools, scores
 from feed_engine.feeds.smart.cuts import FILLED
 from feed_engine.feeds.smart.handover import visit_shown
 from feed_engine.feeds.smart.interests import fill, tidy
@@ -112,8 +112,8 @@ async def test_all_pins_of_a_followed_interest_come_and_each_once(
 ) -> None:
     """The pool has many more pins than a visit reads. On the way, pins arrive at its top, and
     within the part that was passed."""
-    monkeypatch.setattr(reading, "SHARED_PAGE", 4)
-    monkeypatch.setattr(reading, "TOP", 2)
+    monkeypatch.setattr(pool_rows, "SHARED_PAGE", 4)
+    monkeypatch.setattr(pool_rows, "TOP", 2)
     monkeypatch.setattr(handover, "SWEEP_EVERY", 4)
     feeding.settings = FeedSettings(chunk=5, generator_seconds=60)
     interest, [viewer], pins = await themed(feeding, 80)

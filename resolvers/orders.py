@@ -1,0 +1,215 @@
+"""The orders in which a list can be read, and pages of lists that are sorted for a request.
+
+No index has these orders, so a sorted list is read as a whole: `MOST_SORTED` entries at most. A
+longer list is refused, because sorting a part of it would give a wrong answer.
+
+A cursor of a sorted list has the entry's id and the first bytes of its key. If the entry is still
+in the list, the page continues at the entry's present place; else at the place of its key.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from enum import Enum
+from typing import NamedTuple, TypeVar
+
+from datasources.errors import BadInput
+from datasources.mappings import ListKey, PageRequest
+from datasources.mappings import Mapping as MappingName
+from datasources.records import Board, Pin, Record, User
+from resolvers import visibility
+from resolvers.columns import sizes
+from resolvers.context import Context
+from resolvers.cursors import CursorKind
+from resolvers.paging import (
+    Connection,
+    Edge,
+    Keep,
+    ListPageInfo,
+    Pages,
+    SortedPlace,
+    Span,
+    list_pages,
+)
+
+MOST_SORTED = 500
+"""The maximum number of entries of a list that is sorted for a request."""
+_LAST = 2**128 - 1
+R = TypeVar("R", bound=Record)
+
+
+class BoardOrder(Enum):
+    """The orders of a user's boards."""
+
+    NEWEST = "NEWEST"
+    OLDEST = "OLDEST"
+    NAME = "NAME"
+    PINS = "PINS"
+
+
+class PinOrder(Enum):
+    """The orders of a board's pins."""
+
+    MANUAL = "MANUAL"
+    NEWEST = "NEWEST"
+    LIKES = "LIKES"
+
+
+class CommentOrder(Enum):
+    """The orders of a pin's comments."""
+
+    NEWEST = "NEWEST"
+    OLDEST = "OLDEST"
+
+
+class UserOrder(Enum):
+    """The orders of the users who follow or like something."""
+
+    NEWEST = "NEWEST"
+    OLDEST = "OLDEST"
+    NAME = "NAME"
+
+
+class Key(NamedTuple):
+    """A sort key, ascending. `prefix` is a number of 16 bytes, which cursors have; `rest` decides
+    between equal prefixes."""
+
+    prefix: int
+    rest: str = ""
+
+
+Keys = Callable[[Context, Sequence[R]], Awaitable[Mapping[int, Key]]]
+"""Returns the keys of records by their ids."""
+
+
+async def by_name(_: Context, boards: Sequence[Board]) -> Mapping[int, Key]:
+    """By name, whatever its case."""
+    return {board.id: _text_key(board.name) for board in boards}
+
+
+async def by_username(_: Context, users: Sequence[User]) -> Mapping[int, Key]:
+    """By user name, whatever its case."""
+    return {user.id: _text_key(user.username) for user in users}
+
+
+async def by_pins(context: Context, boards: Sequence[Board]) -> Mapping[int, Key]:
+    """By the number of pins, the most first."""
+    return await _by_size(context, MappingName.BOARD_HAS_PINS, boards)
+
+
+async def by_age(_: Context, pins: Sequence[Pin]) -> Mapping[int, Key]:
+    """By the time when the pin was made, the newest first."""
+    return {pin.id: Key(_LAST - pin.created) for pin in pins}
+
+
+async def by_likes(context: Context, pins: Sequence[Pin]) -> Mapping[int, Key]:
+    """By the number of likes, the most first."""
+    return await _by_size(context, MappingName.PIN_LIKED_BY_USERS, pins)
+
+
+async def _by_size(
+    context: Context, mapping: MappingName, records: Sequence[Record]
+) -> Mapping[int, Key]:
+    found = await sizes(context, [ListKey(mapping, record.id) for record in records])
+    keys: dict[int, Key] = {}
+    for record, size in zip(records, found, strict=True):
+        if isinstance(size, BaseException):
+            raise size
+        keys[record.id] = Key(_LAST - size)
+    return keys
+
+
+def _text_key(text: str) -> Key:
+    folded = text.casefold()
+    return Key(int.from_bytes(folded.encode()[:16].ljust(16, b"\0")), folded)
+
+
+async def user_pages(
+    context: Context, lists: Sequence[ListKey], span: Span, order_by: UserOrder | None
+) -> Pages[User]:
+    """The users of each list in a span."""
+    if order_by is UserOrder.NAME:
+        return await sorted_pages(
+            context, lists, span, visibility.users, number=5, keys=by_username
+        )
+    oldest_first = order_by is UserOrder.OLDEST
+    return await list_pages(context, lists, span, visibility.users, oldest_first=oldest_first)
+
+
+async def sorted_pages(
+    context: Context,
+    lists: Sequence[ListKey],
+    span: Span,
+    keep: Keep[R],
+    *,
+    number: int,
+    keys: Keys[R],
+) -> Pages[R]:
+    """The visible entries of each list in a span, in the order of their keys. `number` identifies
+    the order in cursors. Entries that can't be read are last. The error is BadInput for a list of
+    more than `MOST_SORTED` entries."""
+    place = None
+    if span.cursor is not None:
+        argument = "before" if span.backward else "after"
+        place = context.cursors.decode(CursorKind.SORTED, span.cursor, argument)
+        if place.era != number:
+            raise BadInput(f"{argument} is a cursor of another order of this list", argument)
+    found = await context.loaders.pages.many([PageRequest(key, MOST_SORTED + 1) for key in lists])
+    ids = [
+        row.to_id
+        for rows in found
+        if isinstance(rows, list) and len(rows) <= MOST_SORTED
+        for row in rows
+    ]
+    kept = await keep(context, ids)
+    records = [record for record in kept.values() if not isinstance(record, BaseException)]
+    by_id = await keys(context, records)
+    at = None if place is None else (Key(place.sequence), place.id)
+    pages: list[Connection[R] | BaseException] = []
+    for rows in found:
+        if isinstance(rows, BaseException):
+            pages.append(rows)
+        elif len(rows) > MOST_SORTED:
+            pages.append(
+                BadInput(
+                    f"orderBy sorts lists of {MOST_SORTED} entries at most, and this list has more:"
+                    " read it in its own order",
+                    "orderBy",
+                )
+            )
+        else:
+            entries = sorted(
+                (by_id.get(row.to_id, Key(_LAST)), row.to_id) for row in rows if row.to_id in kept
+            )
+            pages.append(_cut(context, entries, kept, span, at, number))
+    return pages
+
+
+def _cut(
+    context: Context,
+    entries: Sequence[tuple[Key, int]],
+    kept: Mapping[int, R | BaseException],
+    span: Span,
+    at: tuple[Key, int] | None,
+    number: int,
+) -> Connection[R]:
+    """The part of a sorted list that a span shows."""
+    start, end = 0, len(entries)
+    if at is not None:
+        places = {id: place for place, (_, id) in enumerate(entries)}
+        own = places.get(at[1])
+        if own is None:  # the entry has left the list
+            own = sum(1 for entry in entries if entry < at)
+            start, end = (0, own) if span.backward else (own, end)
+        else:
+            start, end = (0, own) if span.backward else (own + 1, end)
+    if span.backward:
+        start = max(start, end - span.size)
+    else:
+        end = min(end, start + span.size)
+    shown = [
+        Edge(SortedPlace(number, key.prefix, id), kept[id], context.cursors)
+        for key, id in entries[start:end]
+    ]
+    first = shown[0].place if shown else None
+    last = shown[-1].place if shown else None
+    info = ListPageInfo(end < len(entries), start > 0, first, last, context.cursors)
+    return Connection(shown, info)

@@ -1,0 +1,287 @@
+"""Lists in other orders than their own: by an index from its end, or sorted within a bound."""
+
+import random
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from gateway.documents.cache import PreparedOperation
+from resolvers import orders
+from tests.gateways import Gateway, embedded_gateway
+
+pytestmark = pytest.mark.anyio
+NAMES = ["tea", "Apples", "äpfel", "bread", "Zebra", "apples", "a very long name, the first"]
+NAMES += ["a very long name, the second", "bread"]
+
+
+class World:
+    gateway: Gateway
+    ann: str
+    boards: dict[str, int]
+    board: str
+    likes: dict[str, int]
+    pin: str
+
+
+@pytest.fixture(scope="module")
+async def world(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
+    async with embedded_gateway(tmp_path_factory.mktemp("data")) as gateway:
+        found = World()
+        found.gateway = gateway
+        people = [f"user{n}" for n in range(4)]
+        await gateway.sign_up("ann", *people)
+        found.ann = str(gateway.people["ann"])
+        found.boards, made = {}, list[str]()
+        for n, name in enumerate(NAMES):
+            board = await gateway.board("ann", name)
+            made.append(board)
+            found.boards[board] = (n * 5) % 4
+            for m in range((n * 5) % 4):
+                await gateway.pin("ann", board, f"Pin {m}")
+        found.board, found.likes = await gateway.board("user0", "Liked"), {}
+        for n in range(9):
+            pin = await gateway.pin("user0", found.board, f"Pin {n}")
+            found.likes[pin] = (n * 3) % 5
+            for name in people[: (n * 3) % 5]:
+                await gateway.mutate(name, "likePin", "pin { id }", pinId=pin)
+        found.pin = pin
+        for n in range(7):
+            await gateway.mutate(
+                "ann", "createComment", "comment { id }", pinId=pin, text=f"Comment {n}"
+            )
+        await gateway.mutate(
+            "user0",
+            "reorderPins",
+            "board { id }",
+            boardId=found.board,
+            pinIds=random.Random(3).sample(list(found.likes), len(found.likes)),
+        )
+        await gateway.sign_up(*NAMED)
+        found.likes[pin] += len(NAMED)
+        for name in NAMED:
+            await gateway.mutate(name, "followUser", "user { id }", userId=found.ann)
+            await gateway.mutate(name, "followBoard", "board { id }", boardId=found.board)
+            await gateway.mutate(name, "likePin", "pin { id }", pinId=pin)
+            user = str(gateway.people[name])
+            await gateway.mutate("ann", "followUser", "user { id }", userId=user)
+        await gateway.settle()
+        yield found
+
+
+QUERY = """query ($id: ID!, $first: Int, $after: String, $last: Int, $before: String) {
+  node(id: $id) { ... on %s { list: %s(
+    first: $first, after: $after, last: $last, before: $before, %s
+  ) {
+    edges { cursor node { id } }
+    pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
+  } } }
+}"""
+FIELDS = {"User": "boards", "Board": "pins", "Pin": "comments"}
+NAMED = ["Zoe", "adam", "Bob", "bobby", "yve"]
+
+
+async def asked(world: World, type_: str, order: str, viewer: str | None, **given: Any) -> Any:
+    id_ = {"User": world.ann, "Board": world.board, "Pin": world.pin}[type_]
+    query = QUERY % (type_, FIELDS[type_], f"orderBy: {order}")
+    return await world.gateway.ask(query, viewer, id=id_, **given)
+
+
+async def page(
+    world: World, type_: str, order: str, viewer: str | None = None, **given: Any
+) -> dict[str, Any]:
+    response = await asked(world, type_, order, viewer, **given)
+    assert "errors" not in response, response["errors"]
+    found: dict[str, Any] = response["data"]["node"]["list"]
+    return found
+
+
+def ids(connection: dict[str, Any]) -> list[str]:
+    return [edge["node"]["id"] for edge in connection["edges"]]
+
+
+def by_age(found: list[str]) -> list[str]:
+    return sorted(found, key=int)
+
+
+EXPECTED = {
+    ("User", "NEWEST"): lambda world: list(world.boards)[::-1],
+    ("User", "OLDEST"): lambda world: list(world.boards),
+    ("User", "PINS"): lambda world: sorted(
+        world.boards, key=lambda board: (-world.boards[board], int(board))
+    ),
+    ("Board", "LIKES"): lambda world: sorted(
+        world.likes, key=lambda pin: (-world.likes[pin], int(pin))
+    ),
+}
+
+
+@pytest.mark.parametrize(("type_", "order"), EXPECTED)
+async def test_a_list_is_in_its_order(world: World, type_: str, order: str) -> None:
+    expected = EXPECTED[type_, order](world)
+    assert ids(await page(world, type_, order, first=100)) == expected
+
+
+async def test_boards_are_sorted_by_name_whatever_its_case(world: World) -> None:
+    found = ids(await page(world, "User", "NAME", first=100))
+    names = dict(zip(world.boards, NAMES, strict=True))
+    assert [names[id] for id in found] == [
+        "a very long name, the first",
+        "a very long name, the second",
+        *("Apples", "apples", "bread", "bread", "tea", "Zebra", "äpfel"),
+    ]
+
+
+async def test_newest_pins_are_first_however_the_owner_ordered_them(world: World) -> None:
+    manual = ids(await page(world, "Board", "MANUAL", first=100))
+    newest = ids(await page(world, "Board", "NEWEST", first=100))
+    made = {
+        row["id"]: row["createdAt"]
+        for row in (
+            await world.gateway.data(
+                "query ($ids: [ID!]!) { nodes(ids: $ids) { ... on Pin { id createdAt } } }",
+                ids=newest,
+            )
+        )["nodes"]
+    }
+    assert manual != newest
+    assert sorted(manual) == sorted(newest)
+    assert [made[id] for id in newest] == sorted(made.values(), reverse=True)
+
+
+async def test_the_oldest_comments_are_first_by_the_index(world: World) -> None:
+    newest = ids(await page(world, "Pin", "NEWEST", first=100))
+    assert ids(await page(world, "Pin", "OLDEST", first=100)) == newest[::-1]
+    assert len(newest) == 7
+
+
+@pytest.mark.parametrize(
+    ("type_", "field"),
+    [
+        *(("User", "followers"), ("User", "followingUsers")),
+        *(("Board", "followers"), ("Pin", "likedBy")),
+    ],
+)
+async def test_users_are_sorted_by_name_or_read_from_the_first(
+    world: World, type_: str, field: str
+) -> None:
+    id_ = {"User": world.ann, "Board": world.board, "Pin": world.pin}[type_]
+
+    async def names(arguments: str) -> list[str]:
+        users = f"{field}({arguments}) {{ edges {{ node {{ username }} }} }}"
+        query = f'{{ node(id: "{id_}") {{ ... on {type_} {{ {users} }} }} }}'
+        found = (await world.gateway.data(query))["node"][field]
+        return [
+            edge["node"]["username"]
+            for edge in found["edges"]
+            if "user" not in str(edge["node"]["username"])
+        ]
+
+    made = [name.lower() for name in NAMED]
+    assert await names("orderBy: OLDEST") == made
+    assert await names("orderBy: NEWEST") == made[::-1]
+    assert await names("orderBy: NAME") == sorted(made)
+    assert await names("orderBy: NAME, first: 1, after: null") == sorted(made)[:1]
+
+
+ALL = [
+    *[("User", order) for order in ("NEWEST", "OLDEST", "NAME", "PINS")],
+    *[("Board", order) for order in ("MANUAL", "NEWEST", "LIKES")],
+    *[("Pin", order) for order in ("NEWEST", "OLDEST")],
+]
+
+
+@pytest.mark.parametrize(("type_", "order"), ALL)
+async def test_pages_of_an_order_are_its_list_from_both_ends(
+    world: World, type_: str, order: str
+) -> None:
+    whole = ids(await page(world, type_, order, first=100))
+    for size in (1, 4):
+        walked, given = list[str](), dict[str, Any]()
+        while True:
+            found = await page(world, type_, order, first=size, **given)
+            walked += ids(found)
+            assert found["pageInfo"]["hasPreviousPage"] == bool(given)
+            if not found["pageInfo"]["hasNextPage"]:
+                break
+            given = {"after": found["pageInfo"]["endCursor"]}
+        assert walked == whole
+        walked, given = [], {}
+        while True:
+            found = await page(world, type_, order, last=size, **given)
+            walked = ids(found) + walked
+            assert found["pageInfo"]["hasNextPage"] == bool(given)
+            if not found["pageInfo"]["hasPreviousPage"]:
+                break
+            given = {"before": found["pageInfo"]["startCursor"]}
+        assert walked == whole
+
+
+async def test_a_page_continues_after_an_entry_that_has_left_the_list(world: World) -> None:
+    gateway = world.gateway
+    board = await gateway.board("user1", "Passing")
+    pins = [await gateway.pin("user1", board, f"Pin {n}") for n in range(6)]
+    for n, pin in enumerate(pins):
+        for name in ("user0", "user1", "user2")[: n // 2 + 1]:
+            await gateway.mutate(name, "likePin", "pin { id }", pinId=pin)
+    own = World()
+    own.gateway, own.board = gateway, board
+    own.ann, own.pin = world.ann, world.pin
+    whole = ids(await page(own, "Board", "LIKES", first=100))
+    first = await page(own, "Board", "LIKES", first=3)
+    await gateway.mutate("user1", "deletePin", "deletedPinId", pinId=whole[2])
+    after = first["pageInfo"]["endCursor"]
+    assert ids(await page(own, "Board", "LIKES", first=100, after=after)) == whole[3:]
+    assert ids(await page(own, "Board", "LIKES", last=100, before=after)) == whole[:2]
+
+
+async def test_a_list_beyond_the_bound_is_refused_and_told(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(orders, "MOST_SORTED", 8)
+    for type_, order in (("User", "NAME"), ("Board", "LIKES")):
+        response = await asked(world, type_, order, None, first=2)
+        [error] = response["errors"]
+        assert error["message"].startswith("orderBy sorts lists of 8 entries at most")
+        assert error["extensions"]["code"] == "BAD_USER_INPUT"
+    monkeypatch.setattr(orders, "MOST_SORTED", 9)
+    assert len(ids(await page(world, "Board", "LIKES"))) == 9
+
+
+async def test_a_cursor_of_another_order_is_refused(world: World) -> None:
+    by_name = (await page(world, "User", "NAME", first=2))["pageInfo"]["endCursor"]
+    by_row = (await page(world, "User", "NEWEST", first=2))["pageInfo"]["endCursor"]
+    for order, cursor in (("PINS", by_name), ("NEWEST", by_name), ("NAME", by_row)):
+        for given in ({"first": 2, "after": cursor}, {"last": 2, "before": cursor}):
+            response = await asked(world, "User", order, None, **given)
+            [error] = response["errors"]
+            assert error["extensions"]["code"] == "BAD_USER_INPUT"
+            assert "cursor" in error["message"]
+
+
+@pytest.mark.parametrize("order", ["NEWEST", "OLDEST", "NAME", "PINS"])
+async def test_a_strangers_sorted_list_has_nothing_secret(world: World, order: str) -> None:
+    secret = await world.gateway.board("user2", f"Plans {order}", secret=True)
+    await world.gateway.pin("user2", secret, "party")
+    own = World()
+    own.gateway, own.ann = world.gateway, str(world.gateway.people["user2"])
+    own.board, own.pin = secret, world.pin
+    assert secret in ids(await page(own, "User", order, "user2", first=100))
+    for viewer in ("ann", None):
+        assert secret not in ids(await page(own, "User", order, viewer, first=100))
+
+
+async def test_sorting_costs_the_whole_list_in_a_document_and_in_a_variable(
+    world: World,
+) -> None:
+    def cost(order: str | None, by: str = "") -> int:
+        head = "query ($order: PinOrder)" if not by else ""
+        pins = f"pins(orderBy: {by or '$order'}) {{ edges {{ cursor }} }}"
+        text = f'{head} {{ board(id: "1") {{ {pins} }} }}'
+        operation = world.gateway.executor.documents.get(text).operation(None)
+        assert isinstance(operation, PreparedOperation)
+        return operation.estimate.cost({"order": order})
+
+    plain = cost(None)
+    assert cost("MANUAL") == cost(None, "MANUAL") == plain
+    assert cost("LIKES") == cost(None, "LIKES") == plain + 7 * orders.MOST_SORTED + 6
