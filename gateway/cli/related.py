@@ -6,7 +6,7 @@ import sys
 import click
 
 from gateway.cli.options import with_settings
-from gateway.cli.output import FOUND, as_json, tell
+from gateway.cli.output import FOUND, as_json, print_result
 from gateway.operate.progress import Bars
 from gateway.operate.requests import answer
 from gateway.settings import Settings
@@ -34,7 +34,7 @@ def build_command(settings: Settings, as_json: bool) -> None:
     with Bars() as bars:
         asyncio.run(answer(settings, {"command": "related build"}, bars))
     found = graph_status(settings)
-    tell(found, _words(found), as_json=as_json)
+    print_result(found, _words(found), as_json=as_json)
 
 
 @related.command("status")
@@ -46,7 +46,7 @@ def status_command(settings: Settings, as_json: bool) -> None:
     The exit status is 3 when there is no graph that can be used.
     """
     found = graph_status(settings)
-    tell(found, _words(found), as_json=as_json)
+    print_result(found, _words(found), as_json=as_json)
     if found["state"] != "ok":
         sys.exit(FOUND)
 
