@@ -7,8 +7,8 @@ import json
 from collections.abc import Callable
 
 from bench.abuse.attacks.attacker import CONNECTIONS, Attack, Attacker, flood
+from bench.abuse.attacks.wire import post
 from bench.abuse.site import Facts
-from bench.abuse.wire import post
 
 TEXT = "\N{GRINNING FACE}" * 5_000
 """The longest description: 20 KB."""
