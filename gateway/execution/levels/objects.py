@@ -1,0 +1,207 @@
+"""Completes objects, interfaces and unions: resolves the type of each value, and adds the values of
+each object type to the type's table (sections "Value Completion" and "Resolving Abstract Types" of
+the specification)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from graphql import (
+    GraphQLAbstractType,
+    GraphQLError,
+    GraphQLObjectType,
+    default_type_resolver,
+    is_object_type,
+)
+from graphql.pyutils import inspect
+
+from gateway.execution.levels.awaits import when_ready
+from gateway.execution.levels.slots import Slot
+from gateway.execution.levels.tables import Column, Positions, Rows, field_of
+from gateway.execution.model.selection import Field, Selection
+from gateway.execution.run.info import make_info, same_for_all
+from gateway.execution.run.types_by_class import known_type, names_by_class
+from gateway.execution.tasks.frames import without_frame
+
+if TYPE_CHECKING:
+    from gateway.execution.levels.execution import Run
+
+
+class CompositeSlot(Slot):
+    """The base of the slots of objects, interfaces and unions."""
+
+    abstract: bool
+
+    def __init__(self, field: Field, nonnull: bool) -> None:
+        super().__init__(field, nonnull)
+        self._selections: dict[GraphQLObjectType, Selection] = {}
+
+    def selection(self, type_: GraphQLObjectType) -> Selection:
+        found = self._selections.get(type_)
+        if found is None:
+            found = self.field.compiler.select(type_, self.field.details)
+            self._selections[type_] = found
+        return found
+
+    def _check(
+        self,
+        run: Run,
+        type_: GraphQLObjectType,
+        column: Column,
+        rows: Rows,
+        values: Sequence[Any],
+    ) -> None:
+        """Complete values whose type is resolved, after checking them with `is_type_of`."""
+        is_type_of = type_.is_type_of
+        if is_type_of is None or known_type(type_, values):
+            run.add_objects(column, self.selection(type_), rows, values)
+            return
+        answers = self._ask(run, is_type_of, column, rows, values)
+
+        def then(run: Run, answers: Sequence[Any], numbers: Sequence[int] | None) -> None:
+            kept, places = [], []
+            for n, answer in zip(numbers or range(len(values)), answers, strict=True):
+                if isinstance(answer, Exception):
+                    run.failures.add(column, rows[n], answer)
+                elif answer:
+                    kept.append(values[n])
+                    places.append(rows[n])
+                else:
+                    message = f"Expected value of type '{type_}' but got: {inspect(values[n])}."
+                    run.failures.add(column, rows[n], GraphQLError(message))
+            if kept:
+                run.add_objects(column, self.selection(type_), places, kept)
+
+        when_ready(run, answers, Positions(column, rows), then)
+
+    def _ask(
+        self,
+        run: Run,
+        ask: Callable[..., Any],
+        column: Column,
+        rows: Rows,
+        values: Sequence[Any],
+        *more: Any,
+    ) -> list[Any]:
+        """Call `is_type_of` or `resolve_type` for each value. Returns the result (which may be
+        awaitable) or the exception of each.
+
+        For list items, the info is the info of the list's field.
+        """
+        if same_for_all(ask, 1):
+            infos = [make_info(run, self.field, *field_of(column, rows[0]))] * len(values)
+        else:
+            infos = [make_info(run, self.field, *field_of(column, row)) for row in rows]
+        answers = []
+        for value, info in zip(values, infos, strict=True):
+            try:
+                answers.append(ask(value, info, *more))
+            except Exception as error:
+                answers.append(without_frame(error))
+        return answers
+
+
+class ObjectSlot(CompositeSlot):
+    """Objects of one type."""
+
+    abstract = False
+
+    def __init__(self, field: Field, type_: GraphQLObjectType, nonnull: bool) -> None:
+        super().__init__(field, nonnull)
+        self.type = type_
+        self.any_class = type_.is_type_of is None
+        """Whether the type has no `is_type_of`, and so accepts values of any class."""
+
+    @cached_property
+    def _selection(self) -> Selection:
+        return self.selection(self.type)
+
+    def complete_present(self, run: Run, column: Column, rows: Rows, values: Sequence[Any]) -> None:
+        if self.any_class or known_type(self.type, values):
+            run.add_objects(column, self._selection, rows, values)
+        else:
+            self._check(run, self.type, column, rows, values)
+
+
+class AbstractSlot(CompositeSlot):
+    """An interface or a union."""
+
+    abstract = True
+
+    def __init__(self, field: Field, type_: GraphQLAbstractType, nonnull: bool) -> None:
+        super().__init__(field, nonnull)
+        self.type = type_
+
+    def complete_present(self, run: Run, column: Column, rows: Rows, values: Sequence[Any]) -> None:
+        names = names_by_class(self.field.operation.schema, self.type, values)
+        if names is not None:
+            self._add_by_type(run, column, rows, values, names)
+            return
+        resolve = self.type.resolve_type or default_type_resolver
+        answers = self._ask(run, resolve, column, rows, values, self.type)
+
+        def then(run: Run, names: Sequence[Any], numbers: Sequence[int] | None) -> None:
+            if numbers is None:
+                self._add_by_type(run, column, rows, values, names)
+            else:
+                some_rows = [rows[n] for n in numbers]
+                self._add_by_type(run, column, some_rows, [values[n] for n in numbers], names)
+
+        when_ready(run, answers, Positions(column, rows), then)
+
+    def _add_by_type(
+        self, run: Run, column: Column, rows: Rows, values: Sequence[Any], names: Sequence[Any]
+    ) -> None:
+        """Complete values, each with the name of its type, or the exception of its resolution."""
+        by_type: dict[str, tuple[list[int], list[Any]]] = {}
+        for row, value, name in zip(rows, values, names, strict=True):
+            if isinstance(name, Exception):
+                run.failures.add(column, row, name)
+                continue
+            if type(name) is not str or name not in by_type:
+                try:
+                    name = self._valid(name, value).name
+                except GraphQLError as error:
+                    run.failures.add(column, row, error)
+                    continue
+            places, kept = by_type.setdefault(name, ([], []))
+            places.append(row)
+            kept.append(value)
+        for name, (places, kept) in by_type.items():
+            self._check(run, self._valid(name, None), column, places, kept)
+
+    def _valid(self, name: Any, value: Any) -> GraphQLObjectType:
+        """Returns the object type with this name. Raises GraphQLError, with graphql-core's message,
+        if it is not a possible type."""
+        field, type_ = self.field, self.type
+        schema = field.operation.schema
+        if name is None:
+            raise GraphQLError(
+                f"Abstract type '{type_}' must resolve to an Object type at runtime"
+                f" for field '{field.parent}.{field.name}'."
+                f" Either the '{type_}' type should provide a 'resolve_type' function"
+                " or each possible type should provide an 'is_type_of' function."
+            )
+        if not isinstance(name, str):
+            raise GraphQLError(
+                f"Abstract type '{type_}' must resolve to an Object type at runtime"
+                f" for field '{field.parent}.{field.name}' with value {inspect(value)},"
+                f" received '{inspect(name)}', which is not a valid Object type name."
+            )
+        found = schema.get_type(name)
+        if found is None:
+            raise GraphQLError(
+                f"Abstract type '{type_}' was resolved to a type '{name}' that does not exist"
+                " inside the schema."
+            )
+        if not is_object_type(found):
+            raise GraphQLError(
+                f"Abstract type '{type_}' was resolved to a non-object type '{name}'."
+            )
+        if not schema.is_sub_type(type_, found):
+            raise GraphQLError(
+                f"Runtime Object type '{found}' is not a possible type for '{type_}'."
+            )
+        return found

@@ -1,0 +1,91 @@
+"""Writes a request's tables as JSON, from the root: the objects of each level with a generated
+comprehension, the level below first, and orjson for their text.
+
+Rows below a null are in the tables, too; nothing refers to them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from typing import Any
+
+from gateway.execution.encode import SMALL, dumps, encode
+from gateway.execution.levels import slices
+from gateway.execution.levels.objects import AbstractSlot
+from gateway.execution.levels.tables import Column, Table
+
+
+async def written(
+    roots: Sequence[Table],
+    count: int,
+    rest: Callable[[], Awaitable[None]],
+    garbage: list[list[Any]],
+) -> list[bytes]:
+    """Returns the JSON of the root tables as one object, in several parts if it is large. `count`
+    is the number of objects. `garbage` gets the lists that are to be freed in slices."""
+    data: dict[str, Any] = {}
+    if count <= SMALL:
+        for root in roots:
+            made: list[Any] = []
+            for _ in _objects(root, made):
+                pass
+            data.update(made[0])
+        return [dumps(data)]
+    for root in roots:
+        made = []
+        for large in _objects(root, made):
+            if large is not None:
+                garbage.append(large)
+            await rest()
+        data.update(made[0])
+    return await encode(data)
+
+
+def _objects(table: Table, made: list[Any]) -> Iterator[list[Any] | None]:
+    """Makes the objects or items of a table, in `made`. Yields after each slice, and yields lists
+    that are large."""
+    columns: list[Sequence[Any]] = []
+    for column in table.columns:
+        if column.below is None:
+            columns.append(column.values)
+        else:
+            values: list[Any] = []
+            yield from _values(column, values)
+            columns.append(values)
+    if table.selection is None:
+        made += columns[0]
+        yield None
+        return
+    make, size = table.selection.shape.make, slices.SLICE * slices.AT_ONCE
+    if table.count <= size:
+        made += make(table.count, *columns)
+        yield None
+        return
+    for start in range(0, table.count, size):
+        stop = min(start + size, table.count)
+        made += make(stop - start, *[column[start:stop] for column in columns])
+        yield None
+    yield made
+
+
+def _values(column: Column, values: list[Any]) -> Iterator[list[Any] | None]:
+    """Makes the objects or lists of a column, in `values`."""
+    assert column.below is not None
+    below: dict[Table, list[Any]] = {}
+    for table in column.below:
+        made: list[Any] = []
+        yield from _objects(table, made)
+        below[table] = made
+    size = slices.SLICE * slices.AT_ONCE
+    listed, abstract = table.listed, isinstance(column.slot, AbstractSlot)
+    for start in range(0, len(column.values), size):
+        part = column.values[start : start + size]
+        if listed:
+            values += [None if at is None else made[at[0] : at[1]] for at in part]
+        elif abstract:
+            values += [None if at is None else below[at[0]][at[1]] for at in part]
+        else:
+            values += [None if at is None else made[at] for at in part]
+        yield None
+    if len(values) > size:
+        yield values
