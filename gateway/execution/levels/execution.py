@@ -30,7 +30,7 @@ from gateway.execution.levels.resolution import (
     resolve,
     resolve_in_slices,
 )
-from gateway.execution.levels.tables import Column, Positions, Rows, Table, is_alive, tables_below
+from gateway.execution.levels.tables import ABSTRACT, Column, Positions, Rows, Table, is_alive, tables_below
 from gateway.execution.levels.waits import Turn, Waits
 from gateway.execution.model.selection import Selection
 from gateway.execution.model.state import State
@@ -322,7 +322,7 @@ class Run(State):
             table = column.add_table(Table(selection.shape.slots, column, selection))
         count = len(objs)
         first = table.add(count, rows)
-        if column.slot.abstract:  # type: ignore[attr-defined]
+        if column.kind == ABSTRACT:
             column.put(rows, [(table, row) for row in range(first, first + count)])
         else:
             column.put(rows, range(first, first + count))

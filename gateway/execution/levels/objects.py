@@ -19,7 +19,7 @@ from graphql.pyutils import inspect
 
 from gateway.execution.levels.awaits import when_ready
 from gateway.execution.levels.slots import Slot
-from gateway.execution.levels.tables import Column, Positions, Rows, field_of
+from gateway.execution.levels.tables import ABSTRACT, OBJECT, Column, Positions, Rows, field_of
 from gateway.execution.model.selection import Field, Selection
 from gateway.execution.run.info import make_info, same_for_all
 from gateway.execution.run.types_by_class import known_type, names_by_class
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 class CompositeSlot(Slot):
     """The base of the slots of objects, interfaces and unions."""
-
-    abstract: bool
 
     def __init__(self, field: Field, nonnull: bool) -> None:
         super().__init__(field, nonnull)
@@ -106,7 +104,7 @@ class CompositeSlot(Slot):
 class ObjectSlot(CompositeSlot):
     """Objects of one type."""
 
-    abstract = False
+    kind = OBJECT
 
     def __init__(self, field: Field, type_: GraphQLObjectType, nonnull: bool) -> None:
         super().__init__(field, nonnull)
@@ -128,7 +126,7 @@ class ObjectSlot(CompositeSlot):
 class AbstractSlot(CompositeSlot):
     """An interface or a union."""
 
-    abstract = True
+    kind = ABSTRACT
 
     def __init__(self, field: Field, type_: GraphQLAbstractType, nonnull: bool) -> None:
         super().__init__(field, nonnull)

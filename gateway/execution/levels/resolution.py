@@ -142,12 +142,28 @@ def _read_leaves(
 ) -> Sequence[Any]:
     """Read the leaves that are attributes, object by object, and complete them. Values that may be
     callable are returned instead: a column for each leaf."""
+    if shape.reader is not None:
+        unusual = shape.reader.read(objs, table, rows.start)
+        if unusual is not None:
+            _complete_unusual(run, table, unusual)
+        return ()
     values = read(shape.getters, objs)
     if not shape.leaves:
         return values
     for number, column in zip(shape.leaves, values, strict=True):
         complete_values(run, table.columns[number], rows, column)
     return ()
+
+
+def _complete_unusual(run: Run, table: Table, unusual: list[tuple[int, int, Any]]) -> None:
+    """Complete single values, each with the number of its column and its row."""
+    by_column: dict[int, tuple[list[int], list[Any]]] = {}
+    for number, row, value in unusual:
+        rows, values = by_column.setdefault(number, ([], []))
+        rows.append(row)
+        values.append(value)
+    for number, (rows, values) in by_column.items():
+        complete_values(run, table.columns[number], rows, values)
 
 
 def _fetch(

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property, lru_cache
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from graphql import GraphQLList, GraphQLNonNull, GraphQLObjectType, GraphQLOutputType, is_leaf_type
 
+from gateway.execution.encode import dumps
+from gateway.execution.levels.compiled import json_writer
 from gateway.execution.levels.objects import AbstractSlot, ObjectSlot
 from gateway.execution.levels.slots import LeafSlot, ListSlot, Slot
 from gateway.execution.model.selection import Field, Selection
 from gateway.execution.run.sources import Attribute, Bulk, Call, Constant
+
+if TYPE_CHECKING:
+    from gateway.execution.levels.json_writer import Keys
 
 
 def slot_of(field: Field, type_: GraphQLOutputType, nonnull: bool = False) -> Slot:
@@ -53,6 +58,9 @@ class Shape:
         object are read before the next object's, and before any resolver is called."""
         self.leaves: list[int] = []
         """The column of each of these leaves, unless its values may be callable."""
+        self.reader = None if json_writer is None else json_writer.LeafReader()
+        """Reads and completes the leaves, if compiled modules are used and no value may be
+        callable."""
         self.fetches: list[Fetch] = []
         """All other fields, in response order."""
         for field in selection.fields:
@@ -67,10 +75,28 @@ class Shape:
                 self.getters.append(source.get)
             if isinstance(slot, LeafSlot) and isinstance(source, Attribute) and not source.keyed:
                 self.leaves.append(number)
+                if self.reader is not None:
+                    kind, coerced = slot.leaf.written()
+                    self.reader.add(number, source.name, kind, slot.nonnull, coerced)
             else:
                 self.fetches.append(Fetch(field, source, number, read))
         if self.leaves and len(self.leaves) < len(self.getters):
             raise AssertionError("strawberry's attributes and graphql-core's in one type")
+        if not self.leaves:
+            self.reader = None
+
+    @cached_property
+    def keys(self) -> Keys:
+        """The texts before each column, and after the last, for the compiled writer."""
+        before, text = [], b"{"
+        for field in self._selection.fields:
+            text += (b"" if text[-1:] == b"{" else b",") + dumps(field.key) + b":"
+            if isinstance(field.source, Constant):
+                text += dumps(field.source.value)
+            else:
+                before.append(text)
+                text = b""
+        return json_writer.Keys(before, text + b"}")
 
     @cached_property
     def make(self) -> Callable[..., list[dict[str, Any]]]:

@@ -10,13 +10,13 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from graphql import GraphQLError, GraphQLLeafType
+from graphql import GraphQLError, GraphQLID, GraphQLLeafType
 from graphql.pyutils import Undefined, is_async_iterable, is_awaitable, is_iterable
 
 from gateway.execution.encode import dumps
 from gateway.execution.levels import slices
 from gateway.execution.levels.awaits import complete_values, when_ready
-from gateway.execution.levels.tables import Column, Positions, Rows, Table
+from gateway.execution.levels.tables import ID, LEAF, LIST, Column, Positions, Rows, Table
 from gateway.execution.model.selection import Field
 from gateway.execution.model.value_classes import all_plain, classes_of
 from gateway.execution.run.leaves import SIMPLE, LeafCompleter
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 class Slot:
     """The type of a column's values."""
+
+    kind: int
 
     def __init__(self, field: Field, nonnull: bool) -> None:
         self.field, self.nonnull = field, nonnull
@@ -88,6 +90,7 @@ class LeafSlot(Slot):
     def __init__(self, field: Field, type_: GraphQLLeafType, nonnull: bool) -> None:
         super().__init__(field, nonnull)
         self.leaf = LeafCompleter(field, type_, nonnull)
+        self.kind = ID if type_ is GraphQLID else LEAF
 
     def complete(
         self,
@@ -155,6 +158,8 @@ class LeafSlot(Slot):
 
 class ListSlot(Slot):
     """A list of one item type."""
+
+    kind = LIST
 
     def __init__(self, field: Field, item: Slot, nonnull: bool) -> None:
         super().__init__(field, nonnull)

@@ -29,6 +29,8 @@ from typing import Any, Protocol, TypeAlias
 
 from gateway.execution.model.selection import Field, Selection
 
+LEAF, ID, LIST, OBJECT, ABSTRACT = range(5)
+"""The kinds of columns. In a column of IDs, compiled code has integers beside strings."""
 Rows: TypeAlias = Sequence[int]
 """Rows of a table: a range if they are consecutive, else a list."""
 
@@ -37,16 +39,17 @@ class Typed(Protocol):
     """The type of a column's values: `levels.slots.Slot`."""
 
     field: Field
+    kind: int
     nonnull: bool
 
 
 class Column:
     """The values of one field, or of the items of a place's lists."""
 
-    __slots__ = ("below", "dead", "slot", "table", "values")
+    __slots__ = ("below", "dead", "kind", "slot", "table", "values")
 
     def __init__(self, slot: Typed, table: Table) -> None:
-        self.slot, self.table = slot, table
+        self.slot, self.table, self.kind = slot, table, slot.kind
         self.values: list[Any] = []
         self.dead: set[int] | None = None
         """The rows whose values are null because of an error, at them or below them."""
@@ -113,7 +116,10 @@ class Table:
     and the items of a list all have the same parent.
     """
 
-    __slots__ = ("above", "columns", "count", "entry", "listed", "parents", "selection", "starts")
+    __slots__ = (
+        *("above", "columns", "count", "entry", "keys", "listed", "parents", "selection"),
+        "starts",
+    )
 
     def __init__(
         self, slots: Sequence[Typed], above: Column | None, selection: Selection | None = None
@@ -127,6 +133,8 @@ class Table:
         """The parents' rows of each group; the parent's row for the items of a list."""
         self.entry: Any = None
         """The latest entry of the queue for rows of this table, which may be extended."""
+        self.keys: Any = None
+        """The compiled writer's texts between the fields (`Shape.keys`), when it needs them."""
 
     def add(self, count: int, parents: Any) -> int:
         """Add a group of rows, whose values are null at first. Returns the first row."""

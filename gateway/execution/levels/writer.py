@@ -1,5 +1,5 @@
-"""Writes a request's tables as JSON, from the root: the objects of each level with a generated
-comprehension, the level below first, and orjson for their text.
+"""Writes a request's tables as JSON, from the root: with compiled code (`json_writer`), or the
+objects of each level with a generated comprehension, the level below first, and orjson.
 
 Rows below a null are in the tables, too; nothing refers to them.
 """
@@ -11,8 +11,12 @@ from typing import Any
 
 from gateway.execution.encode import SMALL, dumps, encode
 from gateway.execution.levels import slices
-from gateway.execution.levels.objects import AbstractSlot
-from gateway.execution.levels.tables import Column, Table
+from gateway.execution.levels.compiled import json_writer
+from gateway.execution.levels.tables import ABSTRACT, Column, Table
+
+
+AT_ONCE = 4_096
+"""The number of objects and items that compiled code writes between two rests."""
 
 
 async def written(
@@ -23,6 +27,8 @@ async def written(
 ) -> list[bytes]:
     """Returns the JSON of the root tables as one object, in several parts if it is large. `count`
     is the number of objects. `garbage` gets the lists that are to be freed in slices."""
+    if json_writer is not None:
+        return await _compiled(roots, rest)
     data: dict[str, Any] = {}
     if count <= SMALL:
         for root in roots:
@@ -39,6 +45,23 @@ async def written(
             await rest()
         data.update(made[0])
     return await encode(data)
+
+
+async def _compiled(
+    roots: Sequence[Table], rest: Callable[[], Awaitable[None]]
+) -> list[bytes]:
+    parts: list[bytes] = []
+    for number, root in enumerate(roots):
+        table = json_writer.TableWriter(root)
+        first = len(parts)
+        while table.step(AT_ONCE):
+            parts.append(table.take())
+            await rest()
+        parts.append(table.take())
+        if number:  # join the objects of the root fields
+            parts[first - 1] = parts[first - 1][:-1] + b","
+            parts[first] = parts[first][1:]
+    return parts
 
 
 def _objects(table: Table, made: list[Any]) -> Iterator[list[Any] | None]:
@@ -77,7 +100,7 @@ def _values(column: Column, values: list[Any]) -> Iterator[list[Any] | None]:
         yield from _objects(table, made)
         below[table] = made
     size = slices.SLICE * slices.AT_ONCE
-    listed, abstract = table.listed, isinstance(column.slot, AbstractSlot)
+    listed, abstract = table.listed, column.kind == ABSTRACT
     for start in range(0, len(column.values), size):
         part = column.values[start : start + size]
         if listed:

@@ -1,0 +1,12 @@
+"""The compiled reader of leaves and writer of tables, if compiled modules are used."""
+
+from loaders.compiled import WANTED
+
+try:
+    if not WANTED:
+        raise ImportError
+    from gateway.execution.levels import json_writer
+except ImportError:  # not built, or PINWAY_COMPILED=0
+    json_writer = None  # type: ignore[assignment]
+
+__all__ = ["json_writer"]

@@ -1,0 +1,28 @@
+cdef class Column:
+    cdef public object slot
+    cdef public Table table
+    cdef public list below, values
+    cdef public set dead
+    cdef public int kind
+
+    cpdef Table table_of(self, selection)
+    cpdef put(self, rows, values)
+
+
+cdef class Table:
+    cdef public Column above
+    cdef public object entry, keys, selection
+    cdef public list columns, parents, starts
+    cdef public Py_ssize_t count
+    cdef public bint listed
+
+    cpdef Py_ssize_t add(self, Py_ssize_t count, parents) except -1
+    cpdef Py_ssize_t parent(self, Py_ssize_t row) except -1
+
+
+cdef class Positions:
+    cdef public Column column
+    cdef public object rows
+
+
+cpdef bint is_alive(Column column, Py_ssize_t row) except -1
