@@ -19,9 +19,11 @@ from gateway.execution.compile.completers import completer_of
 from gateway.execution.compile.resolvers import source_of
 from gateway.execution.fused.subtrees import subtree_of
 from gateway.execution.levels import CHOSEN
+from gateway.execution.levels.compiled import json_writer
 from gateway.execution.levels.objects import AbstractSlot, ObjectSlot
 from gateway.execution.levels.shapes import Shape, slot_of
-from gateway.execution.levels.slots import ListSlot, Slot
+from gateway.execution.levels.slot import Slot
+from gateway.execution.levels.slots import ListSlot
 from gateway.execution.model.operation import Operation
 from gateway.execution.model.selection import Completer, Field, Selection, Source, TryFused
 from gateway.execution.run.composites import AbstractCompleter, ObjectCompleter
@@ -184,6 +186,7 @@ def compile_parts(selection: Selection, levels: bool = CHOSEN) -> Iterator[Selec
             for type_ in field.operation.schema.get_possible_types(completer.type):
                 yield completer.selection(type_)
     if levels:
-        assert selection.shape.make is not None
+        shape = selection.shape
+        assert (shape.make() if json_writer is None else shape.keys()) is not None
     else:
         assert selection.builder.make is not None

@@ -7,22 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from types import CoroutineType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from graphql.pyutils import is_awaitable
 
 from gateway.execution.levels import slices
+from gateway.execution.levels.entries import queue_values
+from gateway.execution.levels.request import Request
 from gateway.execution.levels.tables import Column, Positions, Rows, ranks
 from gateway.execution.model.state import Then
-from gateway.execution.model.value_classes import PLAIN, none_awaited
+from gateway.execution.model.value_classes import PLAIN, classes_of, none_awaited
 from gateway.execution.tasks.pending_column import PendingColumn
-
-if TYPE_CHECKING:
-    from gateway.execution.levels.execution import Run
 
 
 def complete_values(
-    run: Run,
+    run: Request,
     column: Column,
     rows: Rows,
     values: Sequence[Any],
@@ -30,22 +29,23 @@ def complete_values(
 ) -> None:
     """Complete values at these rows of the column. An awaitable is completed when it ends."""
     if len(values) > slices.SLICE:
-        run.queue_values(column, rows, values)
+        queue_values(run, column, rows, values)
         return
+    slot: Any = column.slot
     if classes is None:
-        classes = set(map(type, values))
+        classes = classes_of(values)
     if classes <= PLAIN or (CoroutineType not in classes and none_awaited(classes)):
-        column.slot.complete(run, column, rows, values, classes)  # type: ignore[attr-defined]
+        slot.complete(run, column, rows, values, classes)
         return
     ready, numbers = _start(
         run, values, Positions(column, rows), _completing(column, rows), classes
     )
     if ready:
         some = rows if numbers is None else [rows[n] for n in numbers]
-        column.slot.complete(run, column, some, ready)  # type: ignore[attr-defined]
+        slot.complete(run, column, some, ready)
 
 
-def when_ready(run: Run, values: Sequence[Any], positions: Positions, then: Then) -> None:
+def when_ready(run: Request, values: Sequence[Any], positions: Positions, then: Then) -> None:
     """Call `then` with the values that are not awaitable, and again whenever awaited values have
     arrived."""
     ready, numbers = _start(run, values, positions, then, set(map(type, values)))
@@ -56,7 +56,7 @@ def when_ready(run: Run, values: Sequence[Any], positions: Positions, then: Then
 def _completing(column: Column, rows: Rows) -> Then:
     """Returns a function that completes some of the values at these rows."""
 
-    def then(run: Run, values: Sequence[Any], numbers: Sequence[int] | None) -> None:
+    def then(run: Request, values: Sequence[Any], numbers: Sequence[int] | None) -> None:
         some = rows if numbers is None else [rows[n] for n in numbers]
         column.slot.complete(run, column, some, values)  # type: ignore[attr-defined]
 
@@ -64,7 +64,7 @@ def _completing(column: Column, rows: Rows) -> Then:
 
 
 def _start(
-    run: Run, values: Sequence[Any], positions: Positions, then: Then, classes: set[type]
+    run: Request, values: Sequence[Any], positions: Positions, then: Then, classes: set[type]
 ) -> tuple[Sequence[Any], Sequence[int] | None]:
     """Start the awaitables. Returns the values that are not awaited, and the index of each (None:
     all values)."""
@@ -93,7 +93,7 @@ def _start(
     return some_wait.take_ready()
 
 
-def extend_chain(run: Run, column: Column, row: int, count: int) -> None:
+def extend_chain(run: Request, column: Column, row: int, count: int) -> None:
     """Note that `count` more values are awaited, the first of them at this position.
 
     graphql-core awaits a value in the request's own task as long as each awaited value of a

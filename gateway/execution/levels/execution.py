@@ -21,19 +21,21 @@ from graphql.execution.values import VariableValues
 from graphql.pyutils import is_awaitable
 
 from gateway.execution.levels import slices, writer
+from gateway.execution.levels.entries import NewRows, NewValues
 from gateway.execution.levels.failures import Failures
 from gateway.execution.levels.loads import PendingLoad
-from gateway.execution.levels.resolution import (
-    NewRows,
-    NewValues,
-    complete_in_slices,
-    resolve,
-    resolve_in_slices,
+from gateway.execution.levels.request import Request
+from gateway.execution.levels.resolution import complete_in_slices, resolve, resolve_in_slices
+from gateway.execution.levels.tables import (
+    Column,
+    Positions,
+    Table,
+    cut_loose,
+    is_alive,
+    tables_below,
 )
-from gateway.execution.levels.tables import ABSTRACT, Column, Positions, Rows, Table, is_alive, tables_below
 from gateway.execution.levels.waits import Turn, Waits
 from gateway.execution.model.selection import Selection
-from gateway.execution.model.state import State
 from gateway.execution.run.errors import MOST_ERRORS, late, located
 from gateway.execution.run.sources import Attribute, Call
 from gateway.execution.tasks.current import enter, leave, task_of
@@ -44,13 +46,10 @@ Again: TypeAlias = Callable[[], bool]
 """Returns whether the step that has just run must run again."""
 
 
-class Run(State):
+class Run(Request):
     """The execution of one request: its queue and tables (`roots`), `failures` and `waits`."""
 
-    __slots__ = (
-        *("_again", "_done", "_in_full", "_since", "_steps", "_task", "_values"),
-        *("failures", "garbage", "latest", "roots", "waits"),
-    )
+    __slots__ = (*("_again", "_done", "_in_full", "_since", "_steps", "_task", "_values"),)
 
     def __init__(
         self,
@@ -72,13 +71,8 @@ class Run(State):
         self.resolved = self.resolver_context = self.next_field_context = self.helpers = None
         self.serial_chain = self.sliced = self.nulled = self.cancelled = False
         self.objects_made = self.objects_since_rest = 0
-        self.roots: list[Table] = []
-        """The table of each step that has begun."""
         self.failures, self.waits = Failures(most_errors), Waits()
-        self.latest: list[int] = []
-        """The ranks of the latest awaitable of the serial chain."""
-        self.garbage: list[list[Any]] = []
-        """Large lists. They are freed after the response, a slice in each turn of the loop."""
+        self.roots, self.latest, self.garbage = [], [], []
         self._task: Any = None
         self._since = 0.0
         """The time at which this turn of work began."""
@@ -165,7 +159,7 @@ class Run(State):
         if self.failures.root_nulled:
             return [b"null"]
         self._since = self.loop.time()
-        return await writer.written(self.roots, self.objects_made, self._rest, self.garbage)
+        return await writer.written(self.roots, self.objects_made, self.rest, self.garbage)
 
     def close(self) -> None:
         """Break the tables' reference cycles, and free large lists in slices."""
@@ -181,10 +175,8 @@ class Run(State):
             sweep(self.loop, self.garbage)
 
     def _close(self, roots: Sequence[Table]) -> None:
-        for table in list(tables_below(roots)):
-            for column in table.columns:
-                column.below = None
-            table.columns = []
+        for table in roots:
+            cut_loose(table)
 
     # -- steps
 
@@ -220,23 +212,11 @@ class Run(State):
         queue, failures, waits = cast(Any, self.queue), self.failures, self.waits
         while True:
             while queue:
-                entry = queue.popleft()
-                if type(entry) is NewValues:
-                    await complete_in_slices(self, entry)
-                    continue
-                table, count = entry.table, len(entry.objs)
-                if table.entry is entry:
-                    table.entry = None
-                if count > slices.SLICE:
-                    await resolve_in_slices(self, entry)
-                    continue
-                if entry.context is None:
-                    resolve(self, table, entry.first, entry.objs)
-                else:
-                    self.run_in_context(
-                        entry.context, resolve, self, table, entry.first, entry.objs
-                    )
-                self.count(count)
+                large = self._work_off()
+                if type(large) is NewValues:
+                    await complete_in_slices(self, large)
+                elif large is not None:
+                    await resolve_in_slices(self, large)
                 if self.objects_since_rest > slices.SLICE:
                     await self.rest()
             if failures.new:
@@ -262,6 +242,27 @@ class Run(State):
                 for waiting in arrivals:
                     drop(waiting.values)
                 raise
+
+    def _work_off(self) -> NewRows | NewValues | None:
+        """Resolve queued rows, until a rest of the event loop is due. Returns an entry that must be
+        worked off in slices."""
+        queue, size = cast(Any, self.queue), slices.SLICE
+        while queue and self.objects_since_rest <= size:
+            entry = queue.popleft()
+            if type(entry) is NewValues:
+                return entry  # type: ignore[no-any-return]
+            new: NewRows = entry
+            table, count = new.table, len(new.objs)
+            if table.entry is new:
+                table.entry = None
+            if count > size:
+                return new
+            if new.context is None:
+                resolve(self, table, new.first, new.objs)
+            else:
+                self.run_in_context(new.context, resolve, self, table, new.first, new.objs)
+            self.count(count)
+        return None
 
     async def _end_failures(self) -> None:
         """Write this round's failures as errors and nulls."""
@@ -306,42 +307,14 @@ class Run(State):
             await Turn(self)
             self._since = self.loop.time()
 
-    _rest = rest
-
     def begin_slices(self) -> None:
         self.sliced = True
-
-    # -- reports of slots and resolution
-
-    def add_objects(
-        self, column: Column, selection: Selection, rows: Rows, objs: Sequence[Any]
-    ) -> None:
-        """Add objects to the table of their type below a column, and queue them."""
-        table = column.table_of(selection)
-        if table is None:
-            table = column.add_table(Table(selection.shape.slots, column, selection))
-        count = len(objs)
-        first = table.add(count, rows)
-        if column.kind == ABSTRACT:
-            column.put(rows, [(table, row) for row in range(first, first + count)])
-        else:
-            column.put(rows, range(first, first + count))
-        entry = table.entry
-        if entry is not None and entry.context is self.resolver_context:
-            entry.objs += objs
-        else:
-            entry = table.entry = NewRows(table, first, [*objs], self.resolver_context)
-            self.queue.append(entry)
-
-    def queue_values(self, column: Column, rows: Rows, values: Sequence[Any]) -> None:
-        """Queue values that are too many to be completed at once."""
-        entry: Any = NewValues(column, rows, values, self.resolver_context)
-        self.queue.append(entry)
 
     # -- reports of tasks
 
     def has_values(self, waiting: Any) -> None:
-        self.waits.has_values(waiting)
+        waits: Waits = self.waits
+        waits.has_values(waiting)
 
     def unwanted_ended(self, task: Any) -> None:
         self.waits.unwanted_ended(task)
@@ -355,7 +328,10 @@ class Run(State):
     def alive(self, positions: Any, i: int) -> bool:
         if not self.nulled:
             return True
-        return not self.failures.root_nulled and is_alive(positions.column, positions.rows[i])
+        if self.failures.root_nulled:
+            return False
+        at = positions
+        return is_alive(at.column, at.rows[i])
 
     def restore_task(self) -> None:
         if self._task is None:

@@ -50,7 +50,7 @@ class Failures:
 
     def write(self, failures: list[Failure]) -> bool:
         """Write a round's failures. Returns whether a null was propagated to a parent."""
-        if any(column.slot.nonnull for column, _, _ in failures):
+        if _may_propagate(failures):
             failures.sort(key=Order())
         return self._write(failures)
 
@@ -61,11 +61,15 @@ class Failures:
         are to be freed in slices."""
         ordered: Iterable[Failure] = failures
         garbage: list[list[object]] = [[*failures]]
-        if any(column.slot.nonnull for column, _, _ in failures):
+        size = slices.SLICE
+        starts = range(0, len(failures), size)
+        propagates = False
+        for start in starts:
+            propagates = propagates or _may_propagate(failures[start : start + size])
             await rest()
+        if propagates:
             ranked, order = [], Order()
-            size = slices.SLICE
-            for number, start in enumerate(range(0, len(failures), size)):
+            for number, start in enumerate(starts):
                 part = failures[start : start + size]
                 ranked.append(sorted((order(one), number, n) for n, one in enumerate(part)))
                 await rest()
@@ -103,3 +107,7 @@ class Failures:
             column = above
         column.nullify(row)
         return climbed
+
+
+def _may_propagate(failures: Sequence[Failure]) -> bool:
+    return any(column.slot.nonnull for column, _, _ in failures)

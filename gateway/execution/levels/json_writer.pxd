@@ -38,6 +38,8 @@ cdef class LeafReader:
 cdef class Keys:
     cdef readonly bytes last
     cdef list before
+    cdef const char **texts
+    cdef Py_ssize_t *sizes
     cdef int count
 
 

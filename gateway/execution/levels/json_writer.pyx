@@ -5,8 +5,8 @@
 orjson's, to the last.
 """
 
-from cpython.bytes cimport PyBytes_FromStringAndSize
-from cpython.long cimport PyLong_AsLong, PyLong_AsLongAndOverflow
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from cpython.long cimport PyLong_AsLongAndOverflow
 from cpython.mem cimport PyMem_Free, PyMem_Malloc, PyMem_Realloc
 from cpython.object cimport PyObject
 from cpython.tuple cimport PyTuple_GET_SIZE
@@ -21,9 +21,11 @@ from gateway.execution.fused.layout cimport (
 )
 from gateway.execution.fused.text cimport (
     Text,
+    copied_plain,
     make_room,
     put,
     put_bytes,
+    put_escaped,
     put_int,
     put_string,
 )
@@ -33,6 +35,18 @@ from gateway.execution.encode import dumps
 from gateway.execution.tasks.frames import without_frame
 
 cdef extern from *:
+    """
+    static inline int is_string(PyObject *value) { return PyUnicode_CheckExact(value); }
+
+    static inline const char *utf8_or_null(PyObject *text, Py_ssize_t *size) {
+        const char *found = utf8_of(text, size);
+        if (found == NULL)
+            PyErr_Clear();
+        return found;
+    }
+    """
+    bint is_string(PyObject *value) noexcept
+    const char *utf8_or_null(PyObject *text, Py_ssize_t *size) noexcept
     object PyObject_GetAttr(object owner, object name)
     PyObject **PySequence_Fast_ITEMS(object items)
     PyObject *PyList_GET_ITEM(PyObject *items, Py_ssize_t row) noexcept
@@ -45,6 +59,7 @@ cdef enum: STRING, ID, INT, FLOAT, BOOLEAN, OTHER
 cdef dict KINDS = {
     "String": STRING, "ID": ID, "Int": INT, "Float": FLOAT, "Boolean": BOOLEAN, "other": OTHER
 }
+cdef enum: ROOM = 4096  # bytes, at first
 cdef enum: STEP = 4  # rows between one step of fetching and the next
 cdef enum: LEAF_COLUMN, ID_COLUMN, LIST_COLUMN, OBJECT_COLUMN, ABSTRACT_COLUMN  # as in tables.py
 
@@ -174,7 +189,20 @@ cdef class Keys:
     """The texts before each field of an object, and after the last."""
 
     def __init__(self, list before, bytes last):
+        cdef int i
+        cdef bytes text
         self.before, self.last, self.count = before, last, len(before)
+        self.texts = <const char **> PyMem_Malloc((self.count + 1) * sizeof(char *))
+        self.sizes = <Py_ssize_t *> PyMem_Malloc((self.count + 1) * sizeof(Py_ssize_t))
+        if self.texts is NULL or self.sizes is NULL:
+            raise MemoryError
+        for i in range(self.count):
+            text = before[i]
+            self.texts[i], self.sizes[i] = PyBytes_AS_STRING(text), PyBytes_GET_SIZE(text)
+
+    def __dealloc__(self):
+        PyMem_Free(self.texts)
+        PyMem_Free(self.sizes)
 
 
 cdef class TableWriter:
@@ -183,6 +211,7 @@ cdef class TableWriter:
 
     def __init__(self, Table root):
         self.root = root
+        make_room(&self.out, ROOM)
         self.push(root, keys_of(root), 0, 0)
 
     def __dealloc__(self):
@@ -229,11 +258,11 @@ cdef class TableWriter:
                     put_bytes(&self.out, keys.last)
                     self.depth -= 1
                     break
-                put_bytes(&self.out, <bytes> keys.before[frame.field])
-                column = <Column> columns[frame.field]
+                put(&self.out, keys.texts[frame.field], keys.sizes[frame.field])
+                column = <Column> PyList_GET_ITEM(<PyObject *> columns, frame.field)
                 frame.field += 1
                 if column.kind <= ID_COLUMN:
-                    put_leaf(&self.out, column.kind, <object> PyList_GET_ITEM(<PyObject *> column.values, row))
+                    put_leaf(&self.out, column.kind, PyList_GET_ITEM(<PyObject *> column.values, row))
                 else:
                     objects -= 1
                     self.put_column(column, row)
@@ -245,9 +274,11 @@ cdef class TableWriter:
     cdef int put_column(self, Column column, Py_ssize_t row) except -1:
         """Write a value, or begin to write an object or a list."""
         cdef Table table
-        value = column.values[row]
         if column.kind <= ID_COLUMN:
-            return put_leaf(&self.out, column.kind, value)
+            return put_leaf(
+                &self.out, column.kind, PyList_GET_ITEM(<PyObject *> column.values, row)
+            )
+        value = <object> PyList_GET_ITEM(<PyObject *> column.values, row)
         if value is None:
             return put(&self.out, "null", 4)
         if column.kind == ABSTRACT_COLUMN:
@@ -276,31 +307,46 @@ cdef class TableWriter:
 
 cdef inline Keys keys_of(Table table):
     if table.keys is None:
-        table.keys = table.selection.shape.keys
+        table.keys = table.selection.shape.keys()
     return <Keys> table.keys
 
 
-cdef inline int put_leaf(Text *out, int kind, value) except -1:
+cdef inline int put_leaf(Text *out, int kind, PyObject *leaf) except -1:
     """Write a completed value."""
-    if type(value) is str:
-        try:
-            return put_string(out, value)
-        except UnicodeEncodeError:
-            return put_bytes(out, dumps(value))
-    if value is None:
+    cdef Py_ssize_t size
+    cdef const char *text
+    if is_string(leaf):
+        text = utf8_or_null(leaf, &size)
+        if text is NULL:  # it has half of a surrogate pair
+            return put_bytes(out, dumps(<object> leaf))
+        return put_text(out, text, size)
+    if leaf is <PyObject *> None:
         return put(out, "null", 4)
+    return put_other(out, kind, <object> leaf)
+
+
+cdef inline int put_text(Text *out, const char *text, Py_ssize_t size) except -1:
+    cdef char *at
+    make_room(out, size + 2)
+    at = out.data + out.size
+    at[0] = c'"'
+    if not copied_plain(at + 1, text, size):
+        return put_escaped(out, <const unsigned char *> text, size)
+    at[1 + size] = c'"'
+    out.size += size + 2
+    return 0
+
+
+cdef int put_other(Text *out, int kind, value) except -1:
+    cdef int overflow
+    cdef long number
     if type(value) is int:
-        return put_integer(out, kind, value)
+        if kind == ID_COLUMN:
+            return put_string(out, str(value))
+        number = PyLong_AsLongAndOverflow(value, &overflow)
+        return put_bytes(out, dumps(value)) if overflow else put_int(out, number)
     if value is True:
         return put(out, "true", 4)
     if value is False:
         return put(out, "false", 5)
     return put_bytes(out, dumps(value))
-
-
-cdef int put_integer(Text *out, int kind, value) except -1:
-    cdef int overflow
-    cdef long number = PyLong_AsLongAndOverflow(value, &overflow)
-    if kind == ID_COLUMN:
-        return put_string(out, str(value))
-    return put_bytes(out, dumps(value)) if overflow else put_int(out, number)

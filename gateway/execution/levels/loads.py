@@ -12,9 +12,10 @@ loads.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gateway.execution.levels.awaits import complete_values
+from gateway.execution.levels.request import Request
 from gateway.execution.levels.tables import Column, is_alive
 from gateway.execution.run.sources import Bulk
 from gateway.execution.tasks.frames import without_frame
@@ -22,9 +23,6 @@ from gateway.execution.tasks.pending_column import PendingColumn
 from gateway.execution.tasks.resolver_task import ResolverTask
 from loaders.batches import Batch, Load
 from resolvers.bulk import checked
-
-if TYPE_CHECKING:
-    from gateway.execution.levels.execution import Run
 
 
 class PendingLoad:
@@ -36,7 +34,7 @@ class PendingLoad:
     tasks = ()
     values = ()
 
-    def __init__(self, run: Run, column: Column, rows: range, source: Bulk, load: Load) -> None:
+    def __init__(self, run: Request, column: Column, rows: range, source: Bulk, load: Load) -> None:
         self._run, self._column, self._rows, self._source = run, column, rows, source
         self._resolver_context = run.resolver_context
         self.load = load
@@ -55,7 +53,12 @@ class PendingLoad:
         values = self.load.result()  # nothing else has the list
         if len(values) != len(rows):
             values = list(values_for_each(values, len(rows), self._source))
-        run.run_in_context(self._resolver_context, complete_values, run, self._column, rows, values)
+        if self._resolver_context is None:
+            complete_values(run, self._column, rows, values)
+        else:
+            run.run_in_context(
+                self._resolver_context, complete_values, run, self._column, rows, values
+            )
 
     def wanted(self, _: int) -> bool:
         """Whether any value still has a position in the response."""
@@ -73,7 +76,7 @@ class BulkCall(PendingColumn):
 
     __slots__ = ("_column", "_rows", "_source")
 
-    def __init__(self, run: Run, column: Column, rows: range, source: Bulk) -> None:
+    def __init__(self, run: Request, column: Column, rows: range, source: Bulk) -> None:
         self._run, self._total = run, 1
         self._column, self._rows, self._source = column, rows, source
         self._resolver_context = run.resolver_context
@@ -108,7 +111,9 @@ class PendingBatch(PendingColumn):
 
     __slots__ = ("_of",)
 
-    def __init__(self, run: Run, batch: Batch, of: Sequence[PendingLoad | ResolverTask]) -> None:
+    def __init__(
+        self, run: Request, batch: Batch, of: Sequence[PendingLoad | ResolverTask]
+    ) -> None:
         self._run, self._total, self._started, self._changed_contexts = run, 1, True, None
         self.left, self.indexes, self.values, self._of = 1, [], [], of
         task = ResolverTask(self._run.loop, batch.load(), self, 0)
@@ -127,8 +132,10 @@ class PendingBatch(PendingColumn):
         waiting, self.tasks = self._run.waiting, []
         waiting.discard(self)
         for each in self._of:
-            if type(each) is PendingLoad and each in waiting and each.load.done():
-                each.done()
+            if type(each) is PendingLoad:
+                load = each
+                if load in waiting and load.load.done():
+                    load.done()
 
     def wanted(self, _: int) -> bool:
         return any(

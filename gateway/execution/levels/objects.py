@@ -5,8 +5,7 @@ the specification)."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from graphql import (
     GraphQLAbstractType,
@@ -18,22 +17,24 @@ from graphql import (
 from graphql.pyutils import inspect
 
 from gateway.execution.levels.awaits import when_ready
-from gateway.execution.levels.slots import Slot
+from gateway.execution.levels.entries import add_objects
+from gateway.execution.levels.request import Request
+from gateway.execution.levels.slot import Slot
 from gateway.execution.levels.tables import ABSTRACT, OBJECT, Column, Positions, Rows, field_of
 from gateway.execution.model.selection import Field, Selection
+from gateway.execution.model.state import Then
 from gateway.execution.run.info import make_info, same_for_all
 from gateway.execution.run.types_by_class import known_type, names_by_class
 from gateway.execution.tasks.frames import without_frame
-
-if TYPE_CHECKING:
-    from gateway.execution.levels.execution import Run
 
 
 class CompositeSlot(Slot):
     """The base of the slots of objects, interfaces and unions."""
 
-    def __init__(self, field: Field, nonnull: bool) -> None:
-        super().__init__(field, nonnull)
+    __slots__ = ("_selections",)
+
+    def __init__(self, field: Field, nonnull: bool, kind: int) -> None:
+        Slot.__init__(self, field, nonnull, kind)
         self._selections: dict[GraphQLObjectType, Selection] = {}
 
     def selection(self, type_: GraphQLObjectType) -> Selection:
@@ -45,7 +46,7 @@ class CompositeSlot(Slot):
 
     def _check(
         self,
-        run: Run,
+        run: Request,
         type_: GraphQLObjectType,
         column: Column,
         rows: Rows,
@@ -54,11 +55,11 @@ class CompositeSlot(Slot):
         """Complete values whose type is resolved, after checking them with `is_type_of`."""
         is_type_of = type_.is_type_of
         if is_type_of is None or known_type(type_, values):
-            run.add_objects(column, self.selection(type_), rows, values)
+            add_objects(run, column, self.selection(type_), rows, values)
             return
         answers = self._ask(run, is_type_of, column, rows, values)
 
-        def then(run: Run, answers: Sequence[Any], numbers: Sequence[int] | None) -> None:
+        def then(run: Request, answers: Sequence[Any], numbers: Sequence[int] | None) -> None:
             kept, places = [], []
             for n, answer in zip(numbers or range(len(values)), answers, strict=True):
                 if isinstance(answer, Exception):
@@ -70,13 +71,13 @@ class CompositeSlot(Slot):
                     message = f"Expected value of type '{type_}' but got: {inspect(values[n])}."
                     run.failures.add(column, rows[n], GraphQLError(message))
             if kept:
-                run.add_objects(column, self.selection(type_), places, kept)
+                add_objects(run, column, self.selection(type_), places, kept)
 
         when_ready(run, answers, Positions(column, rows), then)
 
     def _ask(
         self,
-        run: Run,
+        run: Request,
         ask: Callable[..., Any],
         column: Column,
         rows: Rows,
@@ -104,21 +105,22 @@ class CompositeSlot(Slot):
 class ObjectSlot(CompositeSlot):
     """Objects of one type."""
 
-    kind = OBJECT
+    __slots__ = ("_any_class", "_selection", "type")
 
     def __init__(self, field: Field, type_: GraphQLObjectType, nonnull: bool) -> None:
-        super().__init__(field, nonnull)
+        CompositeSlot.__init__(self, field, nonnull, OBJECT)
         self.type = type_
-        self.any_class = type_.is_type_of is None
+        self._any_class = type_.is_type_of is None
         """Whether the type has no `is_type_of`, and so accepts values of any class."""
+        self._selection: Selection | None = None
 
-    @cached_property
-    def _selection(self) -> Selection:
-        return self.selection(self.type)
-
-    def complete_present(self, run: Run, column: Column, rows: Rows, values: Sequence[Any]) -> None:
-        if self.any_class or known_type(self.type, values):
-            run.add_objects(column, self._selection, rows, values)
+    def complete_present(
+        self, run: Request, column: Column, rows: Rows, values: Sequence[Any]
+    ) -> None:
+        if self._any_class or known_type(self.type, values):
+            if self._selection is None:
+                self._selection = self.selection(self.type)
+            add_objects(run, column, self._selection, rows, values)
         else:
             self._check(run, self.type, column, rows, values)
 
@@ -126,13 +128,15 @@ class ObjectSlot(CompositeSlot):
 class AbstractSlot(CompositeSlot):
     """An interface or a union."""
 
-    kind = ABSTRACT
+    __slots__ = ("type",)
 
     def __init__(self, field: Field, type_: GraphQLAbstractType, nonnull: bool) -> None:
-        super().__init__(field, nonnull)
+        CompositeSlot.__init__(self, field, nonnull, ABSTRACT)
         self.type = type_
 
-    def complete_present(self, run: Run, column: Column, rows: Rows, values: Sequence[Any]) -> None:
+    def complete_present(
+        self, run: Request, column: Column, rows: Rows, values: Sequence[Any]
+    ) -> None:
         names = names_by_class(self.field.operation.schema, self.type, values)
         if names is not None:
             self._add_by_type(run, column, rows, values, names)
@@ -140,17 +144,22 @@ class AbstractSlot(CompositeSlot):
         resolve = self.type.resolve_type or default_type_resolver
         answers = self._ask(run, resolve, column, rows, values, self.type)
 
-        def then(run: Run, names: Sequence[Any], numbers: Sequence[int] | None) -> None:
+        when_ready(run, answers, Positions(column, rows), self._adding(column, rows, values))
+
+    def _adding(self, column: Column, rows: Rows, values: Sequence[Any]) -> Then:
+        """Returns a function that completes some of the values, with the names of their types."""
+
+        def then(run: Request, names: Sequence[Any], numbers: Sequence[int] | None) -> None:
             if numbers is None:
                 self._add_by_type(run, column, rows, values, names)
             else:
-                some_rows = [rows[n] for n in numbers]
-                self._add_by_type(run, column, some_rows, [values[n] for n in numbers], names)
+                some = [rows[n] for n in numbers]
+                self._add_by_type(run, column, some, [values[n] for n in numbers], names)
 
-        when_ready(run, answers, Positions(column, rows), then)
+        return then
 
     def _add_by_type(
-        self, run: Run, column: Column, rows: Rows, values: Sequence[Any], names: Sequence[Any]
+        self, run: Request, column: Column, rows: Rows, values: Sequence[Any], names: Sequence[Any]
     ) -> None:
         """Complete values, each with the name of its type, or the exception of its resolution."""
         by_type: dict[str, tuple[list[int], list[Any]]] = {}

@@ -9,15 +9,16 @@ resolvers are called for several slices at once.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextvars import Context
 from types import CoroutineType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from graphql.pyutils import is_awaitable
 
 from gateway.execution.levels import slices
 from gateway.execution.levels.awaits import complete_values, extend_chain
+from gateway.execution.levels.entries import NewRows, NewValues
 from gateway.execution.levels.loads import BulkCall, PendingLoad, values_for_each
+from gateway.execution.levels.request import Request
 from gateway.execution.levels.shapes import Fetch, Shape
 from gateway.execution.levels.tables import Column, Positions, Table
 from gateway.execution.run.sources import read
@@ -26,32 +27,8 @@ from gateway.execution.tasks.frames import without_frame
 from gateway.site.collector import set_aside
 from loaders.batches import Load
 
-if TYPE_CHECKING:
-    from gateway.execution.levels.execution import Run
 
-
-class NewRows:
-    """An entry of the queue: rows of a table whose fields are to be resolved. `context` is the
-    resolver's context; None means the request's own."""
-
-    __slots__ = ("context", "first", "objs", "table")
-
-    def __init__(self, table: Table, first: int, objs: list[Any], context: Context | None) -> None:
-        self.table, self.first, self.objs, self.context = table, first, objs, context
-
-
-class NewValues:
-    """An entry of the queue: many values of a column that are to be completed."""
-
-    __slots__ = ("column", "context", "rows", "values")
-
-    def __init__(
-        self, column: Column, rows: Sequence[int], values: Sequence[Any], context: Context | None
-    ) -> None:
-        self.column, self.rows, self.values, self.context = column, rows, values, context
-
-
-def resolve(run: Run, table: Table, first: int, objs: Sequence[Any]) -> None:
+def resolve(run: Request, table: Table, first: int, objs: Sequence[Any]) -> None:
     """Resolve and complete all fields of rows, from `first` on."""
     selection = table.selection
     assert selection is not None
@@ -65,7 +42,7 @@ def resolve(run: Run, table: Table, first: int, objs: Sequence[Any]) -> None:
         _fetch(run, table, fetch, rows, objs, leaves)
 
 
-async def resolve_in_slices(run: Run, entry: NewRows) -> None:
+async def resolve_in_slices(run: Any, entry: NewRows) -> None:
     """Resolve and complete all fields of many rows."""
     table, first, objs, selection = entry.table, entry.first, entry.objs, entry.table.selection
     run.begin_slices()
@@ -110,7 +87,7 @@ async def resolve_in_slices(run: Run, entry: NewRows) -> None:
         await run.rest()
 
 
-async def complete_in_slices(run: Run, entry: NewValues) -> None:
+async def complete_in_slices(run: Any, entry: NewValues) -> None:
     """Complete many values of a column."""
     run.begin_slices()
     set_aside()
@@ -128,7 +105,7 @@ async def complete_in_slices(run: Run, entry: NewValues) -> None:
             drop(list(values[done:]))
 
 
-def _fail_all(run: Run, table: Table, first: int, count: int) -> None:
+def _fail_all(run: Request, table: Table, first: int, count: int) -> None:
     """Record the failure of the selection for all rows. It is never the root's selection."""
     assert table.above is not None
     assert table.selection is not None
@@ -138,7 +115,7 @@ def _fail_all(run: Run, table: Table, first: int, count: int) -> None:
 
 
 def _read_leaves(
-    run: Run, table: Table, shape: Shape, rows: range, objs: Sequence[Any]
+    run: Request, table: Table, shape: Shape, rows: range, objs: Sequence[Any]
 ) -> Sequence[Any]:
     """Read the leaves that are attributes, object by object, and complete them. Values that may be
     callable are returned instead: a column for each leaf."""
@@ -155,7 +132,7 @@ def _read_leaves(
     return ()
 
 
-def _complete_unusual(run: Run, table: Table, unusual: list[tuple[int, int, Any]]) -> None:
+def _complete_unusual(run: Request, table: Table, unusual: list[tuple[int, int, Any]]) -> None:
     """Complete single values, each with the number of its column and its row."""
     by_column: dict[int, tuple[list[int], list[Any]]] = {}
     for number, row, value in unusual:
@@ -167,7 +144,7 @@ def _complete_unusual(run: Run, table: Table, unusual: list[tuple[int, int, Any]
 
 
 def _fetch(
-    run: Run,
+    run: Request,
     table: Table,
     fetch: Fetch,
     rows: range,
@@ -186,7 +163,9 @@ def _fetch(
     complete_values(run, column, rows, values)
 
 
-def _call_bulk(run: Run, column: Column, fetch: Fetch, rows: range, objs: Sequence[Any]) -> None:
+def _call_bulk(
+    run: Request, column: Column, fetch: Fetch, rows: range, objs: Sequence[Any]
+) -> None:
     """Call a bulk resolver once for all rows, and complete its values now or when they arrive."""
     source: Any = fetch.source
     count = len(objs)
@@ -201,10 +180,11 @@ def _call_bulk(run: Run, column: Column, fetch: Fetch, rows: range, objs: Sequen
         values = without_frame(error)
     else:
         if isinstance(values, Load):
-            if not values.done():
-                run.hold_back(PendingLoad(run, column, rows, source, values))
+            load = values
+            if not load.done():
+                run.hold_back(PendingLoad(run, column, rows, source, load))
                 return
-            values = values.result()
+            values = load.result()
         elif type(values) is CoroutineType or is_awaitable(values):
             call = BulkCall(run, column, rows, source)
             call.start(0, values)

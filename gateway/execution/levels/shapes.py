@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast
 
 from graphql import GraphQLList, GraphQLNonNull, GraphQLObjectType, GraphQLOutputType, is_leaf_type
@@ -11,7 +11,8 @@ from graphql import GraphQLList, GraphQLNonNull, GraphQLObjectType, GraphQLOutpu
 from gateway.execution.encode import dumps
 from gateway.execution.levels.compiled import json_writer
 from gateway.execution.levels.objects import AbstractSlot, ObjectSlot
-from gateway.execution.levels.slots import LeafSlot, ListSlot, Slot
+from gateway.execution.levels.slot import Slot
+from gateway.execution.levels.slots import LeafSlot, ListSlot
 from gateway.execution.model.selection import Field, Selection
 from gateway.execution.run.sources import Attribute, Bulk, Call, Constant
 
@@ -50,8 +51,12 @@ class Shape:
     """The columns of a selection's table, in response order: one for each field except constants
     (`__typename`)."""
 
+    __slots__ = ("_keys", "_make", "_selection", "fetches", "getters", "leaves", "reader", "slots")
+
     def __init__(self, selection: Selection) -> None:
         self._selection = selection
+        self._keys: Keys | None = None
+        self._make: Callable[..., list[dict[str, Any]]] | None = None
         self.slots: list[Slot] = []
         self.getters: list[Callable[[Any], Any]] = []
         """Read the leaves that are attributes of the objects, in response order. All leaves of an
@@ -85,9 +90,13 @@ class Shape:
         if not self.leaves:
             self.reader = None
 
-    @cached_property
     def keys(self) -> Keys:
-        """The texts before each column, and after the last, for the compiled writer."""
+        """Returns the texts before each column, and after the last, for the compiled writer."""
+        if self._keys is None:
+            self._keys = self._new_keys()
+        return self._keys
+
+    def _new_keys(self) -> Keys:
         before, text = [], b"{"
         for field in self._selection.fields:
             text += (b"" if text[-1:] == b"{" else b",") + dumps(field.key) + b":"
@@ -98,13 +107,17 @@ class Shape:
                 text = b""
         return json_writer.Keys(before, text + b"}")
 
-    @cached_property
     def make(self) -> Callable[..., list[dict[str, Any]]]:
-        """The function `make(count, *columns)`, which makes `count` objects:
+        """Returns the function `make(count, *columns)`, which makes `count` objects:
 
         def make(count, c0, c1):
             return [{'id': x0, 'name': x1} for x0, x1 in zip(c0, c1)]
         """
+        if self._make is None:
+            self._make = self._new_make()
+        return self._make
+
+    def _new_make(self) -> Callable[..., list[dict[str, Any]]]:
         parts, count = [], 0
         for field in self._selection.fields:
             if isinstance(field.source, Constant):

@@ -1,14 +1,11 @@
-"""Completes the values of a column: leaves and lists (section "Value Completion" of the
-specification). Error messages are the same as in graphql-core's `complete_value`.
-
-A slot is the type of a column's values. `slots.objects` has the types with fields.
-"""
+"""Completes leaves and lists (sections "Result Coercion" and "Value Completion" of the
+specification)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from graphql import GraphQLError, GraphQLID, GraphQLLeafType
 from graphql.pyutils import Undefined, is_async_iterable, is_awaitable, is_iterable
@@ -16,85 +13,29 @@ from graphql.pyutils import Undefined, is_async_iterable, is_awaitable, is_itera
 from gateway.execution.encode import dumps
 from gateway.execution.levels import slices
 from gateway.execution.levels.awaits import complete_values, when_ready
+from gateway.execution.levels.request import Request
+from gateway.execution.levels.slot import Slot
 from gateway.execution.levels.tables import ID, LEAF, LIST, Column, Positions, Rows, Table
 from gateway.execution.model.selection import Field
-from gateway.execution.model.value_classes import all_plain, classes_of
+from gateway.execution.model.value_classes import classes_of
 from gateway.execution.run.leaves import SIMPLE, LeafCompleter
 from gateway.execution.run.lists import _gathered, _read_on
 from gateway.execution.tasks.dropped import drop
 from gateway.execution.tasks.frames import without_frame
 
-if TYPE_CHECKING:
-    from gateway.execution.levels.execution import Run
-
-
-class Slot:
-    """The type of a column's values."""
-
-    kind: int
-
-    def __init__(self, field: Field, nonnull: bool) -> None:
-        self.field, self.nonnull = field, nonnull
-
-    def complete(
-        self,
-        run: Run,
-        column: Column,
-        rows: Rows,
-        values: Sequence[Any],
-        classes: set[type] | None = None,
-    ) -> None:
-        """Complete values, and put them at these rows of the column. No value may be awaitable.
-        `classes` are the values' classes, if known."""
-        if not all_plain(classes_of(values) if classes is None else classes):
-            rows, values = self._present(run, column, rows, values)
-        if values:
-            self.complete_present(run, column, rows, values)
-
-    def complete_present(self, run: Run, column: Column, rows: Rows, values: Sequence[Any]) -> None:
-        """Complete values, none of which is null or an exception. There is at least one value."""
-        raise NotImplementedError
-
-    def fails(self, value: Any) -> bool:
-        """Whether completing this value gives an error, as far as the value alone shows: it is an
-        exception, or it is null and the type is non-null."""
-        if value is None or value is Undefined:
-            return self.nonnull
-        return isinstance(value, Exception)
-
-    def null_error(self) -> TypeError:
-        field = self.field
-        return TypeError(f"Cannot return null for non-nullable field {field.parent}.{field.name}.")
-
-    def _present(
-        self, run: Run, column: Column, rows: Rows, values: Sequence[Any]
-    ) -> tuple[Rows, Sequence[Any]]:
-        """Returns the values that are neither null nor exceptions, and their rows. Exceptions, and
-        nulls of a non-null type, are recorded as failures."""
-        kept, places = [], []
-        for row, value in zip(rows, values, strict=True):
-            if value is None or value is Undefined:
-                if self.nonnull:
-                    run.failures.add(column, row, self.null_error())
-            elif isinstance(value, Exception):
-                run.failures.add(column, row, value)
-            else:
-                kept.append(value)
-                places.append(row)
-        return places, kept
-
 
 class LeafSlot(Slot):
     """A scalar or an enum."""
 
+    __slots__ = ("leaf",)
+
     def __init__(self, field: Field, type_: GraphQLLeafType, nonnull: bool) -> None:
-        super().__init__(field, nonnull)
+        Slot.__init__(self, field, nonnull, ID if type_ is GraphQLID else LEAF)
         self.leaf = LeafCompleter(field, type_, nonnull)
-        self.kind = ID if type_ is GraphQLID else LEAF
 
     def complete(
         self,
-        run: Run,
+        run: Request,
         column: Column,
         rows: Rows,
         values: Sequence[Any],
@@ -108,7 +49,7 @@ class LeafSlot(Slot):
             column.put(rows, made)
 
     def complete_each(
-        self, run: Run, column: Column, rows: Iterable[int], values: Iterable[Any]
+        self, run: Request, column: Column, rows: Iterable[int], values: Iterable[Any]
     ) -> None:
         """Complete values, some of which are null, exceptions, or not what the type expects."""
         awaited: dict[int, Any] = {}
@@ -132,12 +73,12 @@ class LeafSlot(Slot):
         if awaited:
             self._put_unchanged(run, column, awaited)
 
-    def _put_unchanged(self, run: Run, column: Column, awaited: dict[int, Any]) -> None:
+    def _put_unchanged(self, run: Request, column: Column, awaited: dict[int, Any]) -> None:
         """Await what a scalar's own function returned. As with graphql-core, the results are put
         into the response unchanged."""
         rows = list(awaited)
 
-        def then(run: Run, values: Sequence[Any], numbers: Sequence[int] | None) -> None:
+        def then(run: Request, values: Sequence[Any], numbers: Sequence[int] | None) -> None:
             for n, value in zip(numbers or range(len(rows)), values, strict=True):
                 if value is None or value is Undefined:
                     continue
@@ -153,19 +94,21 @@ class LeafSlot(Slot):
         when_ready(run, list(awaited.values()), Positions(column, rows), then)
 
     def fails(self, value: Any) -> bool:
-        return self.leaf.fails(value)
+        return bool(self.leaf.fails(value))
 
 
 class ListSlot(Slot):
     """A list of one item type."""
 
-    kind = LIST
+    __slots__ = ("item",)
 
     def __init__(self, field: Field, item: Slot, nonnull: bool) -> None:
-        super().__init__(field, nonnull)
+        Slot.__init__(self, field, nonnull, LIST)
         self.item = item
 
-    def complete_present(self, run: Run, column: Column, rows: Rows, values: Sequence[Any]) -> None:
+    def complete_present(
+        self, run: Request, column: Column, rows: Rows, values: Sequence[Any]
+    ) -> None:
         if classes_of(values) == {list}:
             self._add_items(run, column, rows, values)
             return
@@ -205,13 +148,13 @@ class ListSlot(Slot):
             complete_values(run, column, streamed, streams)
 
     def fails(self, value: Any) -> bool:
-        if super().fails(value):
+        if Slot.fails(self, value):
             return True
         known = type(value) is list or type(value) is tuple
         return known and self.item.nonnull and any(map(self.item.fails, value))
 
     def _add_items(
-        self, run: Run, column: Column, rows: Rows, lists: Sequence[Sequence[Any]]
+        self, run: Request, column: Column, rows: Rows, lists: Sequence[Sequence[Any]]
     ) -> None:
         """Complete the items of lists as one column, one list after the other."""
         if column.below is None:

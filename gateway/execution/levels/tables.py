@@ -125,7 +125,9 @@ class Table:
         self, slots: Sequence[Typed], above: Column | None, selection: Selection | None = None
     ) -> None:
         self.above, self.selection, self.listed = above, selection, selection is None
-        self.columns = [Column(slot, self) for slot in slots]
+        self.columns = []
+        for slot in slots:
+            self.columns.append(Column(slot, self))
         self.count = 0
         self.starts: list[int] = []
         """The first row of each group."""
@@ -239,6 +241,16 @@ class Order:
         for key, rank in reversed(steps):
             found = self.known[key] = (*found, rank)
         return found
+
+
+def cut_loose(table: Table) -> None:
+    """Break the reference cycles of a table and all tables below it."""
+    columns, table.columns = table.columns, []
+    for column in columns:
+        below, column.below = column.below, None
+        if below is not None:
+            for each in below:
+                cut_loose(each)
 
 
 def tables_below(roots: Sequence[Table]) -> Iterator[Table]:

@@ -139,11 +139,16 @@ class Waits:
                 load.release()
             else:  # its batches continue it
                 run.waiting.add(load)
-        begun = [waiting.first_step() for waiting in batches]
+        begun = []
+        for waiting in batches:
+            begun.append(waiting.first_step())
         if not begun:
             return []
         run.restore_task()
-        if all(task.only_yielded() for task in begun):
+        for task in begun:
+            if not task.only_yielded():
+                break
+        else:
             return begun
         for task in begun:
             if not task.done_:

@@ -14,7 +14,6 @@ from gateway.execution.levels import slices
 from gateway.execution.levels.compiled import json_writer
 from gateway.execution.levels.tables import ABSTRACT, Column, Table
 
-
 AT_ONCE = 4_096
 """The number of objects and items that compiled code writes between two rests."""
 
@@ -47,9 +46,9 @@ async def written(
     return await encode(data)
 
 
-async def _compiled(
-    roots: Sequence[Table], rest: Callable[[], Awaitable[None]]
-) -> list[bytes]:
+async def _compiled(roots: Sequence[Table], rest: Callable[[], Awaitable[None]]) -> list[bytes]:
+    if not roots:
+        return [b"{}"]
     parts: list[bytes] = []
     for number, root in enumerate(roots):
         table = json_writer.TableWriter(root)
@@ -79,7 +78,7 @@ def _objects(table: Table, made: list[Any]) -> Iterator[list[Any] | None]:
         made += columns[0]
         yield None
         return
-    make, size = table.selection.shape.make, slices.SLICE * slices.AT_ONCE
+    make, size = table.selection.shape.make(), slices.SLICE * slices.AT_ONCE
     if table.count <= size:
         made += make(table.count, *columns)
         yield None
