@@ -22,6 +22,7 @@ from starlette.types import ASGIApp
 from gateway.app import create_site
 from gateway.demo.fill import demo_is_loaded, fill_demo
 from gateway.demo.ready import unpack_demo
+from gateway.execution.collector import short_passes
 from gateway.http.auth import Tokens
 from gateway.http.peers import Proxies
 from gateway.http.this_machine import closed, public_address
@@ -41,7 +42,6 @@ from gateway.server.protocol import Protocol
 from gateway.server.refusals import Refusal, refusal
 from gateway.server.siblings import Siblings
 from gateway.settings import EMBEDDED, Settings
-from gateway.site.collector import short_passes
 from gateway.site.embedded import is_all_embedded
 from gateway.site.installation import install
 from gateway.site.runtime import Runtime, running

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from graphql import DocumentNode, GraphQLSchema, OperationDefinitionNode, assert_valid_schema
+from graphql import DocumentNode, GraphQLSchema, assert_valid_schema
 
-from gateway.cost.estimate import Estimate, Rules, estimate_of
 from gateway.execution.compile.plan import Outcome, Plan, free_of_charge
 from gateway.execution.compile.variant import Charge
 from gateway.execution.levels import CHOSEN
@@ -32,7 +31,6 @@ class Engine:
                 " and would silently ignore them. Use field extensions"
             )
         self._schema, self._most_errors, self._levels = schema, most_errors, levels
-        self._rules = Rules(schema)
         self.aside = Aside()
         """The thread for long work, such as compiling a large operation."""
         self.fallbacks = 0
@@ -67,10 +65,6 @@ class Engine:
 
     def _fell_back(self) -> None:
         self.fallbacks += 1
-
-    def estimate(self, document: DocumentNode, operation: OperationDefinitionNode) -> Estimate:
-        """Returns the estimated cost of an operation of a valid document."""
-        return estimate_of(self._rules, document, operation)
 
 
 __all__ = ["Engine", "Outcome", "Plan"]

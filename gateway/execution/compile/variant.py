@@ -19,7 +19,7 @@ from gateway.execution.compile.completers import completer_of
 from gateway.execution.compile.resolvers import source_of
 from gateway.execution.fused.subtrees import subtree_of
 from gateway.execution.levels import CHOSEN
-from gateway.execution.levels.compiled import json_writer
+from gateway.execution.levels.compiled import BUILT
 from gateway.execution.levels.objects import AbstractSlot, ObjectSlot
 from gateway.execution.levels.shapes import Shape, slot_of
 from gateway.execution.levels.slot import Slot
@@ -187,6 +187,6 @@ def compile_parts(selection: Selection, levels: bool = CHOSEN) -> Iterator[Selec
                 yield completer.selection(type_)
     if levels:
         shape = selection.shape
-        assert (shape.make() if json_writer is None else shape.keys()) is not None
+        assert (shape.keys() if BUILT else shape.make()) is not None
     else:
         assert selection.builder.make is not None

@@ -9,4 +9,7 @@ try:
 except ImportError:  # not built, or PINWAY_COMPILED=0
     json_writer = None  # type: ignore[assignment]
 
-__all__ = ["json_writer"]
+BUILT: bool = json_writer is not None
+"""Whether compiled code reads leaves and writes tables."""
+
+__all__ = ["BUILT", "json_writer"]

@@ -51,7 +51,8 @@ def add_objects(
         return
     entry = NewRows(table, first, [*objs], run.resolver_context)
     table.entry = entry
-    run.queue.append(entry)
+    queue: Any = run.queue
+    queue.append(entry)
 
 
 def queue_values(run: Request, column: Column, rows: Rows, values: Sequence[Any]) -> None:

@@ -34,7 +34,7 @@ from gateway.execution.levels.tables import (
     is_alive,
     tables_below,
 )
-from gateway.execution.levels.waits import Turn, Waits
+from gateway.execution.levels.waits import Turn, Waits, pending_columns
 from gateway.execution.model.selection import Selection
 from gateway.execution.run.errors import MOST_ERRORS, late, located
 from gateway.execution.run.sources import Attribute, Call
@@ -213,7 +213,7 @@ class Run(Request):
         while True:
             while queue:
                 large = self._work_off()
-                if type(large) is NewValues:
+                if isinstance(large, NewValues):
                     await complete_in_slices(self, large)
                 elif large is not None:
                     await resolve_in_slices(self, large)
@@ -250,7 +250,7 @@ class Run(Request):
         while queue and self.objects_since_rest <= size:
             entry = queue.popleft()
             if type(entry) is NewValues:
-                return entry  # type: ignore[no-any-return]
+                return entry
             new: NewRows = entry
             table, count = new.table, len(new.objs)
             if table.entry is new:
@@ -275,7 +275,7 @@ class Run(Request):
             self.garbage += garbage
         if propagated:
             self.nulled = True
-            for waiting in self.pending_columns():
+            for waiting in pending_columns(self):
                 self.waits.discard_unwanted(self, [waiting])
                 if self.sliced:
                     await self.rest()
@@ -321,9 +321,6 @@ class Run(Request):
 
     def failed_with(self, error: BaseException) -> None:
         self.waits.failed_with(error)
-
-    def pending_columns(self) -> list[Any]:
-        return [*self.waiting, *(load for load in self.loads if isinstance(load, PendingLoad))]
 
     def alive(self, positions: Any, i: int) -> bool:
         if not self.nulled:

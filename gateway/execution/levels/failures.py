@@ -73,7 +73,8 @@ class Failures:
                 part = failures[start : start + size]
                 ranked.append(sorted((order(one), number, n) for n, one in enumerate(part)))
                 await rest()
-            garbage += [*map(list, ranked), [*order.known.items()]]
+            garbage += [[*part] for part in ranked]
+            garbage.append([*order.known.items()])
             ordered = (failures[number * size + n] for _, number, n in merge(*ranked))
         propagated, left = False, iter(ordered)
         while part := list(islice(left, slices.SLICE)):

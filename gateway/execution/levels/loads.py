@@ -22,7 +22,7 @@ from gateway.execution.tasks.frames import without_frame
 from gateway.execution.tasks.pending_column import PendingColumn
 from gateway.execution.tasks.resolver_task import ResolverTask
 from loaders.batches import Batch, Load
-from resolvers.bulk import checked
+from loaders.bulk import checked
 
 
 class PendingLoad:
@@ -59,6 +59,9 @@ class PendingLoad:
             run.run_in_context(
                 self._resolver_context, complete_values, run, self._column, rows, values
             )
+
+    def null_propagated(self) -> None:
+        """Nothing to do: all values arrive together."""
 
     def wanted(self, _: int) -> bool:
         """Whether any value still has a position in the response."""

@@ -89,10 +89,11 @@ class CompositeSlot(Slot):
 
         For list items, the info is the info of the list's field.
         """
+        places: list[Any] = [field_of(column, row) for row in rows]
         if same_for_all(ask, 1):
-            infos = [make_info(run, self.field, *field_of(column, rows[0]))] * len(values)
+            infos = [make_info(run, self.field, *places[0])] * len(values)
         else:
-            infos = [make_info(run, self.field, *field_of(column, row)) for row in rows]
+            infos = [make_info(run, self.field, *place) for place in places]
         answers = []
         for value, info in zip(values, infos, strict=True):
             try:

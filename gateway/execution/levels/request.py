@@ -17,7 +17,7 @@ class Request(State):
     failures: Failures
     """The errors of the request."""
     waits: Any
-    """What the request waits for: a `waits.Waits`."""
+    """The awaited values of the request: a `waits.Waits`."""
     roots: list[Table]
     """The table of each step that has begun."""
     latest: list[int]

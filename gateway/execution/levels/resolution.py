@@ -14,6 +14,7 @@ from typing import Any
 
 from graphql.pyutils import is_awaitable
 
+from gateway.execution.collector import set_aside
 from gateway.execution.levels import slices
 from gateway.execution.levels.awaits import complete_values, extend_chain
 from gateway.execution.levels.entries import NewRows, NewValues
@@ -24,7 +25,6 @@ from gateway.execution.levels.tables import Column, Positions, Table
 from gateway.execution.run.sources import read
 from gateway.execution.tasks.dropped import drop
 from gateway.execution.tasks.frames import without_frame
-from gateway.site.collector import set_aside
 from loaders.batches import Load
 
 
@@ -152,14 +152,16 @@ def _fetch(
     leaves: Sequence[Any],
 ) -> None:
     """Resolve and complete one field."""
-    column, source = table.columns[fetch.number], fetch.source
+    column = table.columns[fetch.number]
     if fetch.bulk:
         _call_bulk(run, column, fetch, rows, objs)
         return
+    source: Any = fetch.source
+    places = Positions(column, rows)
     if fetch.read is not None:
-        values = source.called(run, fetch.field, leaves[fetch.read], Positions(column, rows))  # type: ignore[union-attr]
+        values = source.called(run, fetch.field, leaves[fetch.read], places)
     else:
-        values = source.start(run, fetch.field, objs, Positions(column, rows))  # type: ignore[union-attr,arg-type]
+        values = source.start(run, fetch.field, objs, places)
     complete_values(run, column, rows, values)
 
 

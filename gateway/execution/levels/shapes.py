@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from graphql import GraphQLList, GraphQLNonNull, GraphQLObjectType, GraphQLOutputType, is_leaf_type
 
 from gateway.execution.encode import dumps
-from gateway.execution.levels.compiled import json_writer
+from gateway.execution.levels.compiled import BUILT, json_writer
 from gateway.execution.levels.objects import AbstractSlot, ObjectSlot
 from gateway.execution.levels.slot import Slot
 from gateway.execution.levels.slots import LeafSlot, ListSlot
@@ -17,7 +17,7 @@ from gateway.execution.model.selection import Field, Selection
 from gateway.execution.run.sources import Attribute, Bulk, Call, Constant
 
 if TYPE_CHECKING:
-    from gateway.execution.levels.json_writer import Keys
+    from gateway.execution.levels.json_writer import Keys, LeafReader
 
 
 def slot_of(field: Field, type_: GraphQLOutputType, nonnull: bool = False) -> Slot:
@@ -63,7 +63,7 @@ class Shape:
         object are read before the next object's, and before any resolver is called."""
         self.leaves: list[int] = []
         """The column of each of these leaves, unless its values may be callable."""
-        self.reader = None if json_writer is None else json_writer.LeafReader()
+        self.reader: LeafReader | None = json_writer.LeafReader() if BUILT else None
         """Reads and completes the leaves, if compiled modules are used and no value may be
         callable."""
         self.fetches: list[Fetch] = []

@@ -11,19 +11,17 @@ from __future__ import annotations
 import asyncio
 from asyncio import CancelledError, Future
 from collections.abc import Generator, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gateway.execution.levels.loads import PendingBatch, PendingLoad
+from gateway.execution.levels.request import Request
 from gateway.execution.tasks.dropped import drop
 from gateway.execution.tasks.resolver_task import ResolverTask, awaited_elsewhere
 from loaders.batches import Batch
 
-if TYPE_CHECKING:
-    from gateway.execution.levels.execution import Run
-
 
 class Waits:
-    """What a request waits for: the values that have arrived, and the tasks that are to end."""
+    """The waits of a request: the values that have arrived, and the tasks that are to end."""
 
     __slots__ = ("arrivals", "cancelled_tasks", "fatal", "unwanted", "waiter")
 
@@ -63,7 +61,7 @@ class Waits:
 
     # -- waiting
 
-    async def for_more(self, run: Run) -> None:
+    async def for_more(self, run: Request) -> None:
         """Wait until awaited values have arrived."""
         batch = self._only_batch(run)
         if batch is not None:
@@ -91,7 +89,7 @@ class Waits:
         else:
             await self._wait(run)
 
-    def _only_batch(self, run: Run) -> Batch | None:
+    def _only_batch(self, run: Request) -> Batch | None:
         """The only batch that the request waits for, if it is not scheduled yet; else None."""
         if len(run.loads) == 1 and not (run.waiting or self.unwanted or run.dropped):
             only = run.loads[0]
@@ -102,7 +100,7 @@ class Waits:
         return None
 
     def _load_batches(
-        self, run: Run, loads: list[PendingLoad | ResolverTask]
+        self, run: Request, loads: list[PendingLoad | ResolverTask]
     ) -> list[ResolverTask]:
         """Load the batches of these loads, which were held back.
 
@@ -155,7 +153,7 @@ class Waits:
                 task.release()
         return []
 
-    async def _wait(self, run: Run) -> None:
+    async def _wait(self, run: Request) -> None:
         if self.fatal is not None:
             return
         waiter = self.waiter = Waiter(run)
@@ -167,7 +165,7 @@ class Waits:
 
     # -- cancellation
 
-    def cancel_tasks(self, run: Run) -> None:
+    def cancel_tasks(self, run: Request) -> None:
         """Cancel all tasks that have not ended: the request was cancelled."""
         run.cancelled = True
         waiting = [task for column in run.waiting for task in column.tasks]
@@ -177,7 +175,7 @@ class Waits:
                 task.cancel()
         self._cancel_dropped(run)
 
-    def _cancel_dropped(self, run: Run) -> None:
+    def _cancel_dropped(self, run: Request) -> None:
         for task in run.dropped:
             if task not in self.cancelled_tasks:
                 self.cancelled_tasks.add(task)
@@ -191,7 +189,7 @@ class Waits:
                 self.unwanted.add(task)
                 task.sink.count_down()
 
-    def discard_unwanted(self, run: Run, waiting: Iterable[Any]) -> None:
+    def discard_unwanted(self, run: Request, waiting: Iterable[Any]) -> None:
         """Stop waiting for the tasks and loads of these columns whose values have no position any
         more."""
         unwanted = []
@@ -208,7 +206,7 @@ class Waits:
                     run.loads.remove(column)
         self.discard(unwanted)
 
-    async def end_unwanted(self, run: Run) -> None:
+    async def end_unwanted(self, run: Request) -> None:
         """Cancel the tasks whose values are not needed, and wait until they have ended: all values
         of the response have arrived."""
         self.cancelled_tasks |= self.unwanted
@@ -223,7 +221,7 @@ class Waits:
         if dropped:
             await self._ended(run, dropped)
 
-    async def _ended(self, run: Run, tasks: Sequence[Future[Any]]) -> None:
+    async def _ended(self, run: Request, tasks: Sequence[Future[Any]]) -> None:
         """Wait until tasks have ended. A cancellation of the request reaches all others at once."""
         everything = asyncio.ensure_future(asyncio.wait(tasks))
         everything.add_done_callback(self.wake_later)
@@ -233,9 +231,9 @@ class Waits:
         finally:
             everything.cancel()
 
-    async def abandon(self, run: Run) -> None:
+    async def abandon(self, run: Request) -> None:
         """Cancel all pending tasks and loads, and wait until they have ended."""
-        for column in run.pending_columns():
+        for column in pending_columns(run):
             if isinstance(column, PendingLoad):
                 column.forget()
         for waiting in {*run.waiting, *self.arrivals}:
@@ -262,14 +260,19 @@ class Waits:
                     dropped.cancel()
 
 
+def pending_columns(run: Request) -> list[Any]:
+    """Returns everything that the run waits for, or holds back."""
+    return [*run.waiting, *(load for load in run.loads if isinstance(load, PendingLoad))]
+
+
 class Waiter(Future[None]):
     """A future that a request awaits while its tasks run. Cancelling the request cancels its tasks
     at once, as with `asyncio.gather`. Otherwise a task whose awaited future is done would take its
     next step before the request itself learns of the cancellation."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Request) -> None:
         Future.__init__(self, loop=run.loop)
-        self.run: Run | None = run
+        self.run: Request | None = run
 
     def cancel(self, msg: Any = None) -> bool:
         if self.run is not None:
@@ -282,7 +285,7 @@ class Turn(Waiter):
     cancellation of the request in this turn cancels its tasks at once: after `asyncio.sleep(0)`, a
     task whose awaited future is done would take its next step before."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Request) -> None:
         Waiter.__init__(self, run)
         self.set_result(None)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from gateway.execution.encode import SMALL, dumps, encode
 from gateway.execution.levels import slices
-from gateway.execution.levels.compiled import json_writer
+from gateway.execution.levels.compiled import BUILT, json_writer
 from gateway.execution.levels.tables import ABSTRACT, Column, Table
 
 AT_ONCE = 4_096
@@ -26,7 +26,7 @@ async def written(
 ) -> list[bytes]:
     """Returns the JSON of the root tables as one object, in several parts if it is large. `count`
     is the number of objects. `garbage` gets the lists that are to be freed in slices."""
-    if json_writer is not None:
+    if BUILT:
         return await _compiled(roots, rest)
     data: dict[str, Any] = {}
     if count <= SMALL:

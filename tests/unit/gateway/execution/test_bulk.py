@@ -11,7 +11,7 @@ import strawberry
 from strawberry.types import Info
 
 from gateway.execution.run.base_completer import SLICE
-from resolvers.bulk import bulk
+from loaders.bulk import bulk
 from schema.fields import field as field_of
 from tests.execution.slicing import in_slices
 from tests.unit.gateway.execution.engines import both, ours

@@ -22,7 +22,7 @@ from gateway.execution.run.errors import MOST_ERRORS
 from gateway.execution.tasks.deadlines import Deadlines
 from gateway.settings import Settings
 from gateway.site.executors import executor_of
-from resolvers.bulk import bulk
+from loaders.bulk import bulk
 from schema.fields import field as field_of
 from tests.execution.slicing import in_slices
 from tests.turns import other_task
