@@ -19,12 +19,11 @@ from graphql import (
 )
 
 from gateway.execution import encode
-from gateway.execution.levels.objects import CompositeSlot
+from gateway.execution.compile.variant import Variant
 from gateway.execution.run.base_completer import SLICE
-from gateway.execution.run.composites import CompositeCompleter
 from gateway.settings import Settings
 from gateway.site.executors import executor_of
-from resolvers.bulk import bulk
+from loaders.bulk import bulk
 from schema.fields import field as field_of
 from tests.execution.slicing import in_slices
 from tests.turns import other_task
@@ -126,8 +125,7 @@ async def test_a_bug_of_the_executor_is_an_error_of_the_response(
     def broken(*_: Any) -> None:
         raise AttributeError("a fault")
 
-    monkeypatch.setattr(CompositeCompleter, "selection", broken)
-    monkeypatch.setattr(CompositeSlot, "selection", broken)
+    monkeypatch.setattr(Variant, "select", broken)
     context: Any = SimpleNamespace(again=None, fault=None)
     executor = executor_of(strawberry.Schema(People), Settings())
     result = await executor.run("{people(count:1){n}}", None, None, context)
