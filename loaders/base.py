@@ -14,6 +14,7 @@ from typing import TypeVar
 
 from aiodataloader import DataLoader
 
+from datasources import recording
 from datasources.protocols import Stores
 from loaders.batches import Batch
 from loaders.cache import LoaderCache
@@ -46,6 +47,11 @@ class Loader(DataLoader[K, V]):
     def _loading(self) -> set[asyncio.Task[None]]:
         """The tasks that load batches. The event loop keeps only weak references to tasks."""
         return set()
+
+    @staticmethod
+    def current() -> recording.Span | None:
+        """Returns the span that contains the present work; None if nothing is recorded."""
+        return recording.current()
 
     async def load_batch(self, keys: list[K]) -> Sequence[V | BaseException]:
         """Returns a value or an exception for each key, parallel to `keys`. An exception that it

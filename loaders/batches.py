@@ -22,6 +22,11 @@ class BatchLoader(Protocol):
 
     has_at_hand: bool
 
+    @staticmethod
+    def current() -> Any:
+        """Returns the span that contains the present work (`datasources.recording`), which a batch
+        is recorded in; None if nothing is recorded."""
+
     @property
     def key_cache(self) -> Any:
         """The loader's `LoaderCache`."""

@@ -6,7 +6,6 @@ from asyncio import CancelledError, Future
 from collections.abc import Sequence
 from typing import Any
 
-from datasources.recording import current
 from loaders.batches import Batch, BatchLoader, Load
 from loaders.compiled import SingleKeyBatch, assign_slots
 
@@ -87,7 +86,7 @@ class LoaderCache:
         cancelled while others wait, a new task loads the batch again."""
         keys = self._begin(batch)
         try:
-            above = current()
+            above = loader.current()
             if above is None:
                 given = await loader.load_batch(list(keys))
             else:

@@ -8,7 +8,7 @@ from pinway.path import put_first
 def main() -> None:
     """Run the worker and end the process."""
     put_first()
-    from gateway.site.collector import no_passes
+    from gateway.execution.collector import no_passes
 
     with no_passes():  # imports make much that stays, which each pass would visit
         from gateway.server.worker import run

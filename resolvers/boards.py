@@ -8,8 +8,8 @@ import msgspec
 from datasources.ids import Kind
 from datasources.mappings import Mapping, PageRequest
 from datasources.records import Board, Pin, User
+from loaders.bulk import bulk
 from resolvers import orders, visibility
-from resolvers.bulk import bulk
 from resolvers.columns import Column, lists_of, sizes, viewer_has
 from resolvers.context import ID, Context, object_id
 from resolvers.hidden_objects import even_out

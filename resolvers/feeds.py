@@ -18,8 +18,8 @@ from feed_engine.feeds.smart.results import Health, HomePage
 from feed_engine.feeds.smart.service import home_page
 from feed_engine.feeds.visits import check_name
 from feed_engine.speculation import Side
+from loaders.bulk import bulk
 from resolvers import nodes, visibility
-from resolvers.bulk import bulk
 from resolvers.columns import Column
 from resolvers.context import ID, Context
 from resolvers.cursors import Cursors

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from datasources.ids import Kind
 from datasources.mappings import Mapping
 from datasources.records import Interest, Pin
+from loaders.bulk import bulk
 from resolvers import visibility
-from resolvers.bulk import bulk
 from resolvers.columns import Column, lists_of, viewer_has
 from resolvers.context import Context
 from resolvers.paging import FIRST, Connection, Pages, everything, list_pages, object_page, span

@@ -5,8 +5,8 @@ from collections.abc import Awaitable, Sequence
 from datasources.ids import Kind
 from datasources.mappings import Mapping
 from datasources.records import Board, Comment, Image, Interest, Pin, User
+from loaders.bulk import bulk
 from resolvers import visibility
-from resolvers.bulk import bulk
 from resolvers.columns import Column, lists_of, sizes, viewer_has
 from resolvers.context import ID, Context, object_id
 from resolvers.hidden_objects import even_out

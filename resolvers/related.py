@@ -13,8 +13,8 @@ from datasources.mappings import Mapping as Mappings
 from datasources.records import Board, Pin, Record, User
 from feed_engine.related.found import Root, roots_of, seed_of, shown
 from feed_engine.related.taste import HALVED, MOST
+from loaders.bulk import bulk
 from resolvers import visibility
-from resolvers.bulk import bulk
 from resolvers.columns import Column, lists_of
 from resolvers.context import Context
 from resolvers.paging import page_size

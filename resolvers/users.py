@@ -6,8 +6,8 @@ from datasources.errors import BadInput
 from datasources.ids import Kind
 from datasources.mappings import ListKey, Mapping
 from datasources.records import Board, Interest, Pin, User
+from loaders.bulk import bulk
 from resolvers import orders, visibility
-from resolvers.bulk import bulk
 from resolvers.columns import Column, lists_of, sizes, viewer_has
 from resolvers.context import ID, Context, object_id
 from resolvers.orders import BoardOrder, UserOrder, sorted_pages, user_pages

@@ -2,7 +2,7 @@
 
 A resolver takes the request's Context, then (except on root types) its parent, and its arguments by
 keyword, as in `async def pins(context, board, *, first: int = 25)`. A bulk resolver takes all
-parents (see `resolvers.bulk`). The field's metadata has the resolver, for the executor.
+parents (see `loaders.bulk`). The field's metadata has the resolver, for the executor.
 """
 
 import inspect
@@ -13,7 +13,7 @@ from typing import Annotated, Any, TypeVar
 import strawberry
 from strawberry.types import Info
 
-from resolvers.bulk import Resolver, for_one, is_bulk
+from loaders.bulk import Resolver, for_one, is_bulk
 from resolvers.context import ID
 from resolvers.mutations.payloads import Payload
 from resolvers.payloads import Resolver as Mutation

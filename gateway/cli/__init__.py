@@ -10,8 +10,8 @@ import click
 from click.shell_completion import CompletionItem
 
 from datasources.errors import PinwayError
+from gateway.execution.collector import no_passes
 from gateway.server.interruption import stopping
-from gateway.site.collector import no_passes
 
 
 class Source(NamedTuple):

@@ -20,15 +20,15 @@ from graphql import (
     OperationType,
 )
 
-from gateway.cost.estimate import Estimate
+from gateway.cost.estimate import Estimate, Rules, estimate_of
 from gateway.documents.caching import Caching
 from gateway.documents.hidden_names import Hiding
 from gateway.documents.limits import Limits
 from gateway.documents.reader import Reader
 from gateway.documents.two_queues import TwoQueues, digest_of
+from gateway.execution.collector import no_passes
 from gateway.execution.compile.engine import Engine, Plan
 from gateway.execution.side_thread import Overloaded
-from gateway.site.collector import no_passes
 
 BYTES_A_NODE = 400
 """The size of a syntax tree's node without its tokens, in bytes, as measured."""
@@ -61,9 +61,10 @@ class Stats:
 class Document:
     """A document that was read. `ast` is None if the document was refused, and `errors` says why,
     each error with its code. `fields` are the names of all fields in it. `bytes` is an estimate of
-    its size with its compiled plans."""
+    its size with its compiled plans. `rules` are the costs of the schema's fields."""
 
     engine: Engine
+    rules: Rules
     ast: DocumentNode | None
     errors: list[GraphQLError]
     fields: frozenset[str] = frozenset()
@@ -132,7 +133,7 @@ class Document:
         chosen = operations[name] if name is not None else next(iter(operations.values()), None)
         if chosen is None:
             return _bad("The document has no operation.")
-        estimate = self.engine.estimate(self.ast, chosen)
+        estimate = estimate_of(self.rules, self.ast, chosen)
         size = self.selections.get(chosen.name.value if chosen.name else None, 0)
         plan = self.engine.compile(self.ast, name, selections=size, charge=self.charge)
         own_name = chosen.name.value if chosen.name else ""
@@ -169,7 +170,7 @@ class Documents:
     ) -> None:
         """`public`: whether shared caches may keep answers."""
         self._caching = Caching(schema) if public else None
-        self._engine = Engine(schema)
+        self._engine, self._rules = Engine(schema), Rules(schema)
         self._reader = Reader(schema, limits, suggestions=suggestions)
         self._documents: TwoQueues[Document] = TwoQueues(size, max_bytes)
         self._refused: OrderedDict[bytes, Document] = OrderedDict()
@@ -241,7 +242,7 @@ class Documents:
         try:
             document = await aside.do(len(text), work)
         except Overloaded as overloaded:
-            return Document(self._engine, None, [overloaded.error()])
+            return Document(self._engine, self._rules, None, [overloaded.error()])
         finally:
             if worked is not None:
                 worked(seconds)
@@ -258,7 +259,9 @@ class Documents:
         """Read a text. If the document has a single operation, its plan is made, too. May be called
         in any thread; `pause` lets other threads run."""
         read = self._reader.read(text, pause)
-        document = Document(self._engine, read.ast, read.errors, read.fields, read.selections)
+        document = Document(
+            self._engine, self._rules, read.ast, read.errors, read.fields, read.selections
+        )
         document.caching = self._caching
         if read.ast is not None:
             document.bytes += read.nodes * BYTES_A_NODE + 2 * len(text) + read.lines

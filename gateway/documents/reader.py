@@ -159,7 +159,7 @@ class Reader:
 
     def _validated(self, ast: DocumentNode, rules: Sequence[NewRule]) -> list[GraphQLError]:
         """Returns the errors of graphql-core's `validate`, without the reference cycles that
-        `validate` leaves. Frozen cycles would stay for long (`gateway/site/collector.py`)."""
+        `validate` leaves. Frozen cycles would stay for long (`gateway/execution/collector.py`)."""
         errors: list[GraphQLError] = []
 
         def report(error: GraphQLError) -> None:
@@ -223,7 +223,7 @@ def _break_cycles(*visitors: Visitor) -> None:
 def _unlink(last: Token) -> None:
     """Remove the links between a document's tokens, from the last token back. Linked tokens keep
     each other alive until the garbage collector finds them, and it never finds frozen tokens
-    (`gateway/site/collector.py`)."""
+    (`gateway/execution/collector.py`)."""
     token: Token | None = last
     while token is not None:
         token.prev, token.next, token = None, None, token.prev

@@ -7,6 +7,7 @@ from typing import Any
 from graphql import GraphQLError, OperationType
 
 from datasources.staleness import Collecting
+from feed_engine.speculation.deadline import ends
 from gateway.cost.refusals import Refusals, too_dear, too_large, too_often
 from gateway.documents.cache import Documents, PreparedOperation, Stats
 from gateway.documents.hidden_names import hide
@@ -86,7 +87,7 @@ class Executor:
     ) -> None:
         """`timeout` is in seconds. `max_cost` is the maximum cost of an operation, and `max_bytes`
         the maximum size of its data; 0 means no maximum."""
-        self.documents, self._deadlines = documents, Deadlines(timeout)
+        self.documents, self._deadlines = documents, Deadlines(timeout, ends)
         self.max_cost, self._max_bytes = max_cost, max_bytes
         self.refusals = Refusals()
 

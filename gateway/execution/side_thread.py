@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 
 from graphql import GraphQLError
 
-from gateway.site.collector import no_passes
+from gateway.execution.collector import no_passes
 
 T = TypeVar("T")
 TURN = 0.0001

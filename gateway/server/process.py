@@ -23,6 +23,7 @@ from gateway.app import create_site
 from gateway.demo.archive import unpack_demo
 from gateway.demo.fill import demo_is_loaded, fill_demo
 from gateway.documents.trusted import TrustedDocuments
+from gateway.execution.collector import short_passes
 from gateway.http.auth import Tokens
 from gateway.http.peers import Proxies
 from gateway.http.persisted import advice, manifests
@@ -45,7 +46,6 @@ from gateway.server.refusals import Refusal, refusal
 from gateway.server.reloading import reloading
 from gateway.server.siblings import Siblings
 from gateway.settings import EMBEDDED, Settings
-from gateway.site.collector import short_passes
 from gateway.site.embedded_stores import is_all_embedded
 from gateway.site.installation import install
 from gateway.site.runtime import Runtime, running

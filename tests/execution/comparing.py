@@ -37,11 +37,13 @@ MODES = ("cancelled", "timed out", "rogue", "cut", "cut")
 NewEngine = Callable[[GraphQLSchema], Any]
 
 
-def new_engine(schema: GraphQLSchema, most_errors: int = 10**9) -> Any:
-    """The engine, which reports all errors as graphql-core does, unless `most_errors` are given."""
+def new_engine(schema: GraphQLSchema, most_errors: int = 10**9, levels: bool | None = None) -> Any:
+    """The engine, which reports all errors as graphql-core does, unless `most_errors` are given.
+    `levels` says whether it runs operations on tables; None for the environment's choice."""
     from gateway.execution.compile.engine import Engine
+    from gateway.execution.levels import CHOSEN
 
-    return Engine(schema, most_errors=most_errors)
+    return Engine(schema, most_errors=most_errors, levels=CHOSEN if levels is None else levels)
 
 
 @dataclass(slots=True)

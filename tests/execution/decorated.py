@@ -16,7 +16,7 @@ from strawberry.schema.config import StrawberryConfig
 from strawberry.types.info import Info
 
 from loaders.base import Loader
-from resolvers.bulk import Resolver, for_one
+from loaders.bulk import Resolver, for_one
 from tests.execution.behavior import (
     ODD,
     Run,

@@ -13,8 +13,9 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from random import Random
 from typing import Any
 from unittest.mock import patch
@@ -107,10 +108,12 @@ class Report:
 @contextmanager
 def cutting() -> Iterator[None]:
     """Cut off every case, and let each run rest as often as it may: resting depends on the time."""
-    from gateway.execution.run import waiting
+    from tests.execution.slicing import resting
 
-    this = sys.modules[__name__]
-    with patch.object(this, "new_case", new_cut_case), patch.object(waiting, "BUDGET", -1.0):
+    with ExitStack() as stack:
+        stack.enter_context(patch.object(sys.modules[__name__], "new_case", new_cut_case))
+        for each in resting(-1.0):
+            stack.enter_context(each)
         yield
 
 
@@ -258,6 +261,9 @@ def main() -> None:
     parser.add_argument("--case", type=int)
     parser.add_argument("--seconds", type=float, help="at most: of a run, or for shrinking (60)")
     parser.add_argument("--cut", action="store_true", help="cancel each case while it runs")
+    parser.add_argument(
+        "--executor", choices=("levels", "attempts"), help="instead of the environment's"
+    )
     parser.add_argument("--reference", action="store_true", help="graphql-core against itself")
     options = parser.parse_args()
     with cutting() if options.cut else nullcontext():
@@ -266,6 +272,8 @@ def main() -> None:
 
 def _compare(options: argparse.Namespace) -> None:
     engine: NewEngine = ReferenceEngine if options.reference else new_engine
+    if options.executor is not None:
+        engine = partial(new_engine, levels=options.executor == "levels")
     if options.world is not None:
         message, place, case = shrink(options.world, options.case, engine, options.seconds or 60)
         print(show(place, case), message, sep="\n\n")

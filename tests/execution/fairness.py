@@ -20,7 +20,7 @@ import strawberry
 from graphql import parse
 from strawberry import Info
 
-from gateway.site.collector import set_aside, short_passes
+from gateway.execution.collector import set_aside, short_passes
 from loaders.base import Loader
 from tests.execution.comparing import new_engine
 

@@ -21,6 +21,7 @@ from tests.execution.both import both, plan_of
 from tests.execution.comparing import ended, leftovers, new_case, new_engine, settled
 from tests.execution.drawing import Seeded
 from tests.execution.reference import Outcome, ReferenceEngine, idle
+from tests.execution.slicing import in_slices
 
 # -- batches
 
@@ -386,11 +387,7 @@ def test_a_cancellation_in_a_rest_of_the_run_reaches_its_resolvers_in_the_same_t
     2  schedule the cancellation, finish `second`; the run begins its objects, and rests
     3  the cancellation; the second resolver; the run
     """
-    from gateway.execution.run import execution, large, waiting
-
-    for module in (execution, large):
-        monkeypatch.setattr(module, "SLICE", 1)
-    monkeypatch.setattr(waiting, "BUDGET", -1.0)
+    in_slices(monkeypatch, size=1, budget=-1.0)
     gone_on: list[str] = []
 
     async def run() -> bool:

@@ -11,7 +11,7 @@ import pytest
 import strawberry
 from graphql import parse
 
-from resolvers.bulk import bulk
+from loaders.bulk import bulk
 from schema.fields import field as field_of
 from tests.execution.both import both, plan_of
 from tests.execution.reference import Outcome

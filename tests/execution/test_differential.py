@@ -12,12 +12,14 @@ from graphql import GraphQLError, build_schema, parse, validate
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
+from gateway.execution.levels import CHOSEN
 from gateway.execution.model.lines import LOCATIONS
 from loaders.compiled import WANTED
 from tests.execution.comparing import Difference, compare, new_case, new_engine, settled
 from tests.execution.differential import FEATURES, Report, cutting, run, show
 from tests.execution.drawing import Draw, Seeded
 from tests.execution.reference import ReferenceEngine, identity, possible_errors
+from tests.execution.slicing import in_slices
 from tests.scale import runs_all, scaled, seed
 
 CASES = scaled(500, 2000)
@@ -37,11 +39,7 @@ def test_slices_of_one_value_give_the_same_response(
     budget: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Every column and group of two is a large one, worked off by itself."""
-    from gateway.execution.run import execution, large, lists, starting, waiting
-
-    for module in (large, lists, starting, execution):
-        monkeypatch.setattr(module, "SLICE", 1)
-    monkeypatch.setattr(waiting, "BUDGET", budget)
+    in_slices(monkeypatch, size=1, budget=budget)
     report = run(CASES // 2, seed(f"slices-{budget}"), most=1)
     assert not report.failures, str(report.failures[0])
 
@@ -60,7 +58,7 @@ def test_each_class_of_features_has_its_share_of_the_cases() -> None:
         _reports.append(run(2_000, "fixed-0", most=2_000))
     cases = sum(report.cases for report in _reports)
     shares = {name: sum(r.seen[name] for r in _reports) / cases for name in FEATURES}
-    if not WANTED:
+    if CHOSEN or not WANTED:
         del shares["subtrees written"], shares["subtrees given up"]  # by compiled code only
     assert not {name: share for name, share in shares.items() if share < scaled(0.005, 0.01)}
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.execution.fairness import ROUTES, Measured, measure
 
-FEW, MANY = 8_000, 12_000
+FEW, MANY = 12_000, 16_000
 PER_LOOK = 256
 """The maximum number of objects that may be made between two reads of the clock: a few ms of
 work."""

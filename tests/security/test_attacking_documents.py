@@ -14,9 +14,9 @@ import pytest
 from bench.abuse.attacks.shapes import SHAPES, fan_out, merging
 from gateway.documents.reader import ERRORS, Read
 from gateway.execution.client_errors import MESSAGE
+from gateway.execution.collector import short_passes
 from gateway.execution.executor import Executor
 from gateway.settings import Http, Settings
-from gateway.site.collector import short_passes
 from gateway.site.executors import new_executor
 
 pytestmark = pytest.mark.anyio

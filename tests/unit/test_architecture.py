@@ -17,7 +17,7 @@ NEUTRAL = {
     )
 }
 MAY_IMPORT = {
-    "schema": {"schema", "resolvers", "datasources.records"},
+    "schema": {"schema", "resolvers", "loaders.bulk", "datasources.records"},
     "resolvers": {"resolvers", "loaders", "feed_engine", *NEUTRAL},
     "loaders": {"loaders", *NEUTRAL},
     "feed_engine": {"feed_engine", *NEUTRAL},
@@ -27,9 +27,14 @@ MAY_IMPORT = {
 }
 FOLDERS = {"gateway", *MAY_IMPORT}
 EXECUTOR = "gateway.execution"
-EXECUTOR_PACKAGES = ("model", "tasks", "run", "fused", "compile")
+EXECUTOR_PACKAGES = ("model", "tasks", "run", "fused", "levels", "compile")
 """A package may import the packages before it, and the modules in EXECUTOR_BASE."""
-EXECUTOR_BASE = ("side_thread", "encode", "strawberry_details")
+EXECUTOR_BASE = ("collector", "side_thread", "encode", "strawberry_details")
+BATCHING = {
+    f"loaders.{name}"
+    for name in ("batches", "bulk", "cache", "compiled", "digest", "key_futures", "single_keys")
+}
+"""The batching core of the loaders, which the executor uses."""
 DRIVERS = {
     "aiohappybase": "hbase",
     "aiomysql": "mysql",
@@ -235,9 +240,29 @@ def test_the_packages_of_the_executor_import_one_way() -> None:
                 below = EXECUTOR_PACKAGES[: EXECUTOR_PACKAGES.index(parts[0]) + 1]
                 allowed = {*below, *EXECUTOR_BASE}
             elif parts[0] in EXECUTOR_BASE:
-                allowed = set()
+                allowed = set(EXECUTOR_BASE)
             else:
                 continue  # the endpoint: the parts that Pinway needs around an executor
             if not set(imported) <= allowed or not imported:
                 wrong.append(f"{'.'.join(parts)}:{line} imports {module}")
+    assert not wrong
+
+
+def test_the_executor_and_the_batching_core_import_nothing_else_of_pinway() -> None:
+    """Files beside the packages are about Pinway's requests: cost, errors as clients see them."""
+    library = [
+        path
+        for path in files("gateway/execution")
+        if path.relative_to(ROOT).with_suffix("").parts[2] in (*EXECUTOR_PACKAGES, *EXECUTOR_BASE)
+    ]
+    core = [path for path in files("loaders") if f"loaders.{path.stem}" in BATCHING]
+    allowed = {f"{EXECUTOR}.{name}" for name in (*EXECUTOR_PACKAGES, *EXECUTOR_BASE)} | BATCHING
+    assert len(library) > 60
+    assert len(core) == len(BATCHING) - 1  # key_futures is compiled from its .pyx file
+    wrong = [
+        f"{path.relative_to(ROOT)}:{line} imports {module}"
+        for path in (*library, *core)
+        for line, module in imports(path)
+        if under(module, FOLDERS) and not under(module, allowed)
+    ]
     assert not wrong

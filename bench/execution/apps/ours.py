@@ -11,11 +11,11 @@ from typing import Any, cast
 from starlette.responses import Response
 
 from bench.execution.feed import build, our_context, viewer_of
+from gateway.execution.collector import short_passes
 from gateway.http.auth import Tokens
 from gateway.http.endpoint import Front, GraphQLEndpoint
 from gateway.observe.answers import Served
 from gateway.settings import Settings
-from gateway.site.collector import short_passes
 from gateway.site.executors import executor_of
 
 

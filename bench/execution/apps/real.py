@@ -27,11 +27,11 @@ from gateway.app import create_site
 from gateway.cost.refusals import Refusals
 from gateway.demo.fill import fill_demo
 from gateway.documents.cache import Document, PreparedOperation, Stats
+from gateway.execution.collector import short_passes
 from gateway.execution.executor import Result
 from gateway.http.auth import Tokens
 from gateway.server.process import Server
 from gateway.settings import Settings, read_settings
-from gateway.site.collector import short_passes
 from gateway.site.executors import new_executor
 from gateway.site.installation import install
 from gateway.site.runtime import running

@@ -21,6 +21,8 @@ from graphql.pyutils import is_awaitable
 from gateway.execution.compile.variables import Variables
 from gateway.execution.compile.variant import Charge, Variant
 from gateway.execution.encode import SMALL, SMALL_TEXT, dumps, encode
+from gateway.execution.levels import CHOSEN
+from gateway.execution.levels.execution import Run as LevelsRun
 from gateway.execution.model.operation import NotCompiled, Operation
 from gateway.execution.run.errors import MOST_ERRORS
 from gateway.execution.run.errors import left_out as told_left_out
@@ -90,12 +92,14 @@ class Plan:
         selections: int = 0,
         charge: Charge = free_of_charge,
         most_errors: int = MOST_ERRORS,
+        levels: bool = CHOSEN,
     ) -> None:
         """`aside` is the thread for long work. `fell_back` is called whenever graphql-core runs a
-        request. For the other parameters see `Engine.compile`."""
+        request. For the other parameters see `Engine` and `Engine.compile`."""
         self._schema, self._document, self._name = schema, document, name
         self._aside, self._fell_back = aside, fell_back
         self.selections, self.charge, self._most_errors = selections, charge, most_errors
+        self._levels = levels
         charge(BYTES_A_PLAN)
         self.fallback: str | None = None
         """The reason why graphql-core runs the operation; None if this executor does."""
@@ -154,6 +158,11 @@ class Plan:
         except GraphQLError as error:  # a root field's @skip or @include has no value
             return Outcome(None, [error.with_traceback(None)], started=False)
         in_full = partial(self.variables.in_full, inputs)
+        if self._levels:
+            tables = LevelsRun(
+                steps, context, root, coerced, values, in_full, again, self._most_errors
+            )
+            return await self._run(tables, deadline)
         run = Run(steps, context, root, coerced, values, in_full, again)
         run.most_errors = self._most_errors
         try:
@@ -173,6 +182,20 @@ class Plan:
                 sweep(run.loop, run.deferred_free)
         return Outcome(parts, run.errors, left_out=run.left_out)
 
+    async def _run(self, run: LevelsRun, deadline: Deadline | None) -> Outcome:
+        try:
+            try:
+                await run.execute()
+                parts = await run.write()
+            except CancelledError:
+                if deadline is None or not deadline.passed or not self.operation.serial:
+                    raise
+                run.cut(deadline.seconds)
+                parts = await run.write()
+        finally:
+            run.close()
+        return Outcome(parts, run.errors, left_out=run.left_out)
+
     def _variant(self, variables: Mapping[str, Any]) -> Variant | None:
         """The variant for these values of @skip and @include; None if a value is neither a boolean
         nor null."""
@@ -185,7 +208,7 @@ class Plan:
         if any(not (type(value) is bool or value is None) for value in key):
             return None
         flags = dict(zip(self._conditions, key, strict=True))
-        variant = Variant(self.operation, flags, self.selections, self._charged)
+        variant = Variant(self.operation, flags, self.selections, self._charged, self._levels)
         if self._variants:
             self.compiled += self.selections
         self._variants[key] = variant

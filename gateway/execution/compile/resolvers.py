@@ -18,7 +18,7 @@ from gateway.execution.run.arguments import Arguments
 from gateway.execution.run.info import same_for_all
 from gateway.execution.run.sources import Attribute, Bulk, Call, Constant
 from gateway.execution.strawberry_details import builds_itself, is_plain_type
-from resolvers.bulk import Resolver
+from loaders.bulk import Resolver
 
 
 def source_of(field: Field) -> Source:

@@ -18,6 +18,12 @@ from graphql.execution.collect_fields import FieldDetails
 from gateway.execution.compile.completers import completer_of
 from gateway.execution.compile.resolvers import source_of
 from gateway.execution.fused.subtrees import subtree_of
+from gateway.execution.levels import CHOSEN
+from gateway.execution.levels.compiled import BUILT
+from gateway.execution.levels.objects import AbstractSlot, ObjectSlot
+from gateway.execution.levels.shapes import Shape, slot_of
+from gateway.execution.levels.slot import Slot
+from gateway.execution.levels.slots import ListSlot
 from gateway.execution.model.operation import Operation
 from gateway.execution.model.selection import Completer, Field, Selection, Source, TryFused
 from gateway.execution.run.composites import AbstractCompleter, ObjectCompleter
@@ -39,11 +45,17 @@ class Variant:
     `model.selection.Compiler`."""
 
     def __init__(
-        self, operation: Operation, flags: dict[str, bool | None], size: int, charge: Charge
+        self,
+        operation: Operation,
+        flags: dict[str, bool | None],
+        size: int,
+        charge: Charge,
+        levels: bool = CHOSEN,
     ) -> None:
         """`flags` are the values of the variables in @skip and @include; null for a variable with a
         default for which the client sent null. `size` is the approximate number of the operation's
-        selections. For `charge` see `Engine.compile`."""
+        selections. For `charge` see `Engine.compile`, and for `levels` `Engine`."""
+        self._levels = levels
         self.operation, self._flags, self._size, self._charge = operation, flags, size, charge
         self.shares = self.unprepared = size > LARGE
         """`shares`: whether response paths share equal selections. `unprepared`: whether the
@@ -94,8 +106,14 @@ class Variant:
     def completer_of(self, field: Field) -> Completer:
         return completer_of(field, field.definition.type)
 
+    def slot_of(self, field: Field) -> Slot:
+        return slot_of(field, field.definition.type)
+
     def builder_of(self, selection: Selection) -> ObjectBuilder:
         return ObjectBuilder(selection)
+
+    def shape_of(self, selection: Selection) -> Shape:
+        return Shape(selection)
 
     def fused_for(self, selection: Selection) -> TryFused | None:
         return subtree_of(selection)
@@ -134,7 +152,7 @@ class Variant:
         most = 4 * self._size  # below an interface, each possible type has its own selection
         while left and len(self._made) < most:
             selection = left.pop()
-            for below in compile_parts(selection):
+            for below in compile_parts(selection, self._levels):
                 if pause is not None:
                     pause()
                 if below not in seen:
@@ -153,18 +171,22 @@ class Variant:
         self.__dict__.pop("steps", None)
 
 
-def compile_parts(selection: Selection) -> Iterator[Selection]:
+def compile_parts(selection: Selection, levels: bool = CHOSEN) -> Iterator[Selection]:
     """Compile the parts of a selection. Yields the selections directly below it."""
     if selection.failure is not None:
         return
     for field in selection.fields:
-        completer = field.completer
+        completer: Any = field.slot if levels else field.completer
         assert field.source is not None
-        while isinstance(completer, ListCompleter):
+        while isinstance(completer, ListCompleter | ListSlot):
             completer = completer.item
-        if isinstance(completer, ObjectCompleter):
+        if isinstance(completer, ObjectCompleter | ObjectSlot):
             yield completer.selection(completer.type)
-        elif isinstance(completer, AbstractCompleter):
+        elif isinstance(completer, AbstractCompleter | AbstractSlot):
             for type_ in field.operation.schema.get_possible_types(completer.type):
                 yield completer.selection(type_)
-    assert selection.builder.make is not None
+    if levels:
+        shape = selection.shape
+        assert (shape.keys() if BUILT else shape.make()) is not None
+    else:
+        assert selection.builder.make is not None

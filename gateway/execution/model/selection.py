@@ -69,7 +69,11 @@ class Compiler(Protocol):
 
     def completer_of(self, field: Field) -> Completer: ...
 
+    def slot_of(self, field: Field) -> Any: ...
+
     def builder_of(self, selection: Selection) -> Any: ...
+
+    def shape_of(self, selection: Selection) -> Any: ...
 
     def fused_for(self, selection: Selection) -> TryFused | None: ...
 
@@ -105,10 +109,15 @@ class Field:
         """Completes the field's values."""
         return self.compiler.completer_of(self)
 
+    @cached_property
+    def slot(self) -> Any:
+        """Completes the field's values in tables: a `levels.slots.Slot`."""
+        return self.compiler.slot_of(self)
+
     def forget(self) -> None:
         """Drop the cached properties, to break reference cycles: most of them refer to the
         field."""
-        for name in ("source", "completer", "about", "in_document"):
+        for name in ("source", "completer", "slot", "about", "in_document"):
             self.__dict__.pop(name, None)
 
     @cached_property
@@ -158,6 +167,11 @@ class Selection:
         return self._compiler.builder_of(self)
 
     @cached_property
+    def shape(self) -> Any:
+        """The columns of the selection's table: a `levels.shapes.Shape`."""
+        return self._compiler.shape_of(self)
+
+    @cached_property
     def try_fused(self) -> TryFused | None:
         """The selection's fast path, or None if it has none."""
         return self._compiler.fused_for(self)
@@ -165,7 +179,7 @@ class Selection:
     def forget(self) -> None:
         """Drop the cached properties, to break reference cycles: most of them refer to the
         selection."""
-        for name in ("builder", "try_fused"):
+        for name in ("builder", "shape", "try_fused"):
             self.__dict__.pop(name, None)
         for field in self.fields:
             field.forget()

@@ -14,6 +14,7 @@ from heapq import merge
 from itertools import islice
 from typing import Any
 
+from gateway.execution.collector import set_aside
 from gateway.execution.model.positions import (
     FieldPositions,
     JoinedPositions,
@@ -29,7 +30,6 @@ from gateway.execution.run.groups import Group, fail_all, make_objects, read_lea
 from gateway.execution.run.response import Failure
 from gateway.execution.run.sources import Bulk
 from gateway.execution.tasks.dropped import drop
-from gateway.site.collector import set_aside
 
 SLICES_AT_ONCE = 8
 """The number of slices for which a bulk resolver is called at a time, and that are freed in one

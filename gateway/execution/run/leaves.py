@@ -141,7 +141,7 @@ class LeafCompleter(BaseCompleter):
                 if self.nonnull:
                     run.fail(positions, i, self.null_error())
             else:
-                coerced = self._coerced_one(value)
+                coerced = self.coerced_one(value)
                 if not is_awaitable(coerced):
                     if type(coerced) not in SIMPLE:
                         _check(coerced)
@@ -154,12 +154,12 @@ class LeafCompleter(BaseCompleter):
     def coerce(self, value: Any) -> Any:
         """Returns the coerced value. Raises graphql-core's errors, and TypeError for a value that
         can't be encoded as JSON."""
-        coerced = self._coerced_one(value)
+        coerced = self.coerced_one(value)
         if type(coerced) not in SIMPLE:
             _check(coerced)
         return coerced
 
-    def _coerced_one(self, value: Any) -> Any:
+    def coerced_one(self, value: Any) -> Any:
         coerced = self._coerce(value)
         if coerced is None or coerced is Undefined:
             raise TypeError(

@@ -24,7 +24,7 @@ from gateway.execution.tasks.frames import without_frame
 from gateway.execution.tasks.pending_column import PendingColumn
 from gateway.execution.tasks.resolver_task import ResolverTask
 from loaders.batches import Batch, Load
-from resolvers.bulk import checked
+from loaders.bulk import checked
 
 
 class FieldReceiver:

@@ -1,5 +1,5 @@
 cdef class Deadlines:
-    cdef readonly object seconds
+    cdef readonly object seconds, variable
     cdef readonly dict running
     cdef object _loop
     cdef bint _armed

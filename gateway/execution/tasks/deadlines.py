@@ -4,25 +4,26 @@ requests.
 The usual way is `asyncio.timeout` around each request. It starts and stops a timer for each
 request, and almost no timer ever fires. All requests have the same timeout, so the oldest request
 reaches its deadline first: one timer for the oldest request is enough, at a quarter of the cost.
-Calls to stores read the deadline from the context variable `ends`.
+Resolvers and their stores read the deadline from a context variable.
 """
 
 from __future__ import annotations
 
 from asyncio import AbstractEventLoop, CancelledError, Task, get_running_loop
-from contextvars import Token
+from contextvars import ContextVar, Token
 from types import TracebackType
 from typing import Any
 
-from feed_engine.speculation.deadline import ends
 from gateway.execution.tasks.current import task_of
 
 
 class Deadlines:
     """The deadlines of the requests of one event loop."""
 
-    def __init__(self, seconds: float) -> None:
-        self.seconds = seconds
+    def __init__(self, seconds: float, ends: ContextVar[float | None] | None = None) -> None:
+        """`ends` is set to a request's deadline while the request runs, in seconds of the event
+        loop's clock."""
+        self.seconds, self.variable = seconds, ends
         self.running: dict[Deadline, None] = {}
         """The deadlines of running requests, the earliest first."""
         self._loop: AbstractEventLoop | None = None
@@ -70,7 +71,10 @@ class Deadline:
         self._task: Task[Any] = task
         self._expired, self._cancelling = False, task.cancelling()
         self.ends = loop.time() + self._all.seconds
-        self._token: Token[float | None] = ends.set(self.ends)
+        variable = self._all.variable
+        self._token: Token[float | None] | None = None
+        if variable is not None:
+            self._token = variable.set(self.ends)
         self._all.add(self, loop)
         return self
 
@@ -91,7 +95,9 @@ class Deadline:
     def __exit__(
         self, kind: type[BaseException] | None, error: Any, traceback: TracebackType | None
     ) -> None:
-        ends.reset(self._token)
+        if self._token is not None:
+            assert self._all.variable is not None
+            self._all.variable.reset(self._token)
         self._all.running.pop(self, None)
         # As in asyncio.timeout: if something else also cancelled the task, it stays cancelled.
         if (

@@ -16,7 +16,7 @@ from datasources.ids import Kind
 from datasources.mappings import ListKey, Mapping
 from datasources.records import Record, decode
 from datasources.topology import Topology
-from resolvers.bulk import Resolver, for_one
+from loaders.bulk import Resolver, for_one
 from resolvers.context import Context
 from resolvers.paging import Connection
 from schema.types import Board, Comment, Interest, Pin, User

@@ -10,7 +10,7 @@ import pytest
 import strawberry
 from strawberry.types import Info
 
-from resolvers.bulk import Resolver, bulk
+from loaders.bulk import Resolver, bulk
 from schema.fields import field
 
 

@@ -16,6 +16,7 @@ from graphql import GraphQLError, Node, Token, ValidationContext, get_introspect
 from gateway.documents.cache import REFUSED, SMALL, Document, Documents, PreparedOperation
 from gateway.documents.reader import ERRORS, Read
 from gateway.execution.client_errors import MESSAGE
+from gateway.execution.collector import INCREMENTAL, short_passes
 from gateway.execution.compile.plan import VARIANTS
 from gateway.execution.compile.variant import BYTES_A_FIELD, LARGE
 from gateway.execution.executor import Executor
@@ -24,7 +25,6 @@ from gateway.http.peers import Proxies
 from gateway.server.fairness.clients import Clients
 from gateway.server.fairness.shares import Shares
 from gateway.settings import Settings
-from gateway.site.collector import INCREMENTAL, short_passes
 from gateway.site.executors import limits_of
 from schema import schema
 from tests.unit.gateway.documents.test_limits import fan_out

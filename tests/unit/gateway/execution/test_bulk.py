@@ -10,10 +10,10 @@ import pytest
 import strawberry
 from strawberry.types import Info
 
-from gateway.execution.run import execution, large, lists, starting
 from gateway.execution.run.base_completer import SLICE
-from resolvers.bulk import bulk
+from loaders.bulk import bulk
 from schema.fields import field as field_of
+from tests.execution.slicing import in_slices
 from tests.unit.gateway.execution.engines import both, ours
 
 pytestmark = pytest.mark.anyio
@@ -189,8 +189,7 @@ async def test_a_resolver_below_a_nulled_object_does_not_delay_the_response(
 ) -> None:
     """An object becomes null while its bulk field is awaited. The resolver below that field never
     ends by itself."""
-    for module in (large, lists, starting, execution):
-        monkeypatch.setattr(module, "SLICE", size)
+    in_slices(monkeypatch, size=size)
     context = Failure()
     query = f"{{parents{{child{{{below}}} {sound}}}}}"
     request = asyncio.ensure_future(ours(NULLED, query, context=context))

@@ -49,7 +49,7 @@ async def test_many_deadlines_use_one_timer(monkeypatch: pytest.MonkeyPatch) -> 
         return call_at(*given, **named)  # type: ignore[arg-type]
 
     monkeypatch.setattr(loop, "call_at", counted)
-    deadlines = Deadlines(60)
+    deadlines = Deadlines(60, ends)
     for _ in range(3):
         with deadlines.begin(), deadlines.begin():
             pass
@@ -58,7 +58,7 @@ async def test_many_deadlines_use_one_timer(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 async def test_calls_inside_see_the_time_of_the_deadline() -> None:
-    deadlines = Deadlines(60)
+    deadlines = Deadlines(60, ends)
     with deadlines.begin():
         told = ends.get()
         assert told is not None
@@ -67,7 +67,7 @@ async def test_calls_inside_see_the_time_of_the_deadline() -> None:
 
 
 async def test_a_request_that_is_cancelled_from_outside_stays_cancelled() -> None:
-    deadlines = Deadlines(60)
+    deadlines = Deadlines(60, ends)
     task = asyncio.create_task(hang(deadlines, []))
     await asyncio.sleep(0)
     task.cancel()
@@ -77,7 +77,7 @@ async def test_a_request_that_is_cancelled_from_outside_stays_cancelled() -> Non
 
 
 async def test_a_cancellation_in_the_turn_of_the_deadline_wins() -> None:
-    deadlines = Deadlines(60)
+    deadlines = Deadlines(60, ends)
 
     async def request() -> None:
         with deadlines.begin():
@@ -92,7 +92,7 @@ async def test_a_cancellation_in_the_turn_of_the_deadline_wins() -> None:
 
 
 async def test_another_error_is_raised_unchanged_although_the_deadline_has_passed() -> None:
-    deadlines, task = Deadlines(60), asyncio.current_task()
+    deadlines, task = Deadlines(60, ends), asyncio.current_task()
     assert task is not None
     before = task.cancelling()
 

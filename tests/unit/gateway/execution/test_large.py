@@ -19,13 +19,13 @@ from graphql import (
 )
 
 from gateway.execution import encode
-from gateway.execution.run import waiting
+from gateway.execution.compile.variant import Variant
 from gateway.execution.run.base_completer import SLICE
-from gateway.execution.run.composites import CompositeCompleter
 from gateway.settings import Settings
 from gateway.site.executors import executor_of
-from resolvers.bulk import bulk
+from loaders.bulk import bulk
 from schema.fields import field as field_of
+from tests.execution.slicing import in_slices
 from tests.loop_turns import other_task
 from tests.unit.gateway.execution.engines import both, ours
 
@@ -75,7 +75,7 @@ async def test_a_large_list_of_awaitables() -> None:
 async def test_other_tasks_run_while_a_large_response_is_made(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(waiting, "BUDGET", 0.0)
+    in_slices(monkeypatch, budget=0.0)
     monkeypatch.setattr(encode, "BUDGET", 0.0)
     async with other_task() as other:
         await ours(large(20_000), "{rows{n tags{t}}}")
@@ -125,7 +125,7 @@ async def test_a_bug_of_the_executor_is_an_error_of_the_response(
     def broken(*_: Any) -> None:
         raise AttributeError("a fault")
 
-    monkeypatch.setattr(CompositeCompleter, "selection", broken)
+    monkeypatch.setattr(Variant, "select", broken)
     context: Any = SimpleNamespace(again=None, fault=None)
     executor = executor_of(strawberry.Schema(People), Settings())
     result = await executor.run("{people(count:1){n}}", None, None, context)

@@ -13,7 +13,7 @@ import strawberry
 from gateway.execution import encode
 from gateway.settings import Limits, Settings
 from gateway.site.executors import executor_of
-from resolvers.bulk import bulk
+from loaders.bulk import bulk
 from schema.fields import field as field_of
 from tests.unit.gateway.execution.engines import both
 

@@ -21,7 +21,7 @@ from graphql import (
 from datasources.protocols import Stores
 from gateway.execution.compile.engine import Engine
 from loaders.base import Loader
-from resolvers.bulk import bulk
+from loaders.bulk import bulk
 from schema.fields import field as field_of
 from tests.unit.gateway.execution.engines import ours
 

@@ -14,15 +14,17 @@ from graphql import GraphQLError, GraphQLSchema, parse
 from datasources.errors import BadInput, StoreUnavailable
 from gateway.execution.client_errors import MESSAGE, shown
 from gateway.execution.compile.engine import Engine, Outcome
+from gateway.execution.levels import failures
 from gateway.execution.run import errors as run_errors
-from gateway.execution.run import response, waiting
+from gateway.execution.run import response
 from gateway.execution.run.base_completer import SLICE
 from gateway.execution.run.errors import MOST_ERRORS
 from gateway.execution.tasks.deadlines import Deadlines
 from gateway.settings import Limits, Settings
 from gateway.site.executors import executor_of
-from resolvers.bulk import bulk
+from loaders.bulk import bulk
 from schema.fields import field as field_of
+from tests.execution.slicing import in_slices
 from tests.loop_turns import other_task
 from tests.unit.gateway.execution.engines import theirs
 
@@ -134,6 +136,7 @@ async def test_no_error_is_made_for_fields_that_are_left_out(
         return located(*given)
 
     monkeypatch.setattr(response, "located", counted)
+    monkeypatch.setattr(failures, "located", counted)
     await run(Engine(SCHEMA._schema), FIELDS["aliases"])
     assert count == MOST_ERRORS
 
@@ -207,7 +210,7 @@ async def test_a_long_message_is_cut() -> None:
 
 
 async def test_the_deadline_ends_the_writing_of_errors(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(waiting, "BUDGET", 0.0)  # a rest after each slice
+    in_slices(monkeypatch, budget=0.0)  # a rest after each slice
     plan = Engine(SCHEMA._schema).compile(parse("{ rows(count: 1000) { own a: own } }"))
     deadlines, located, written = Deadlines(60.0), run_errors.located, 0
 
@@ -220,13 +223,14 @@ async def test_the_deadline_ends_the_writing_of_errors(monkeypatch: pytest.Monke
         return located(*given)
 
     monkeypatch.setattr(response, "located", late)
+    monkeypatch.setattr(failures, "located", late)
     with pytest.raises(TimeoutError), deadlines.begin() as deadline:
         await plan.run(context=SimpleNamespace(fault=None), deadline=deadline)
     assert written == MOST_ERRORS  # of the first slice
 
 
 async def test_other_tasks_run_while_errors_are_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(waiting, "BUDGET", 0.0)
+    in_slices(monkeypatch, budget=0.0)
     async with other_task() as other:
         await answered("{ rows(count: 20000) { own a: own } }")
     # a turn for each slice of objects and values, of failures, and of left out exceptions

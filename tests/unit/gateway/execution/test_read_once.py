@@ -24,7 +24,7 @@ from graphql import (
 from strawberry.types import Info
 
 from gateway.execution.run.base_completer import SLICE
-from resolvers.bulk import bulk
+from loaders.bulk import bulk
 from schema.fields import field as field_of
 from tests.unit.gateway.execution.engines import both, ours
 

@@ -21,8 +21,8 @@ from gateway.execution.fused import writers
 from gateway.execution.fused.attempts import PASSED
 from gateway.execution.run.base_completer import SLICE
 from loaders.base import Loader
+from loaders.bulk import bulk
 from loaders.compiled import WANTED
-from resolvers.bulk import bulk
 from schema.fields import field as field_of
 from tests.unit.gateway.execution.engines import both, ours, theirs
 

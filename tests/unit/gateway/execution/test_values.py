@@ -27,7 +27,7 @@ from strawberry.extensions import SchemaExtension
 
 from gateway.execution.compile.engine import Engine
 from gateway.execution.run.info import same_for_all
-from resolvers.bulk import bulk
+from loaders.bulk import bulk
 from schema.fields import field as field_of
 from tests.unit.gateway.execution.engines import both, ours
 

@@ -8,8 +8,8 @@ from threading import Event, Thread
 
 import pytest
 
-from gateway.site import collector
-from gateway.site.collector import INCREMENTAL, THRESHOLDS, no_passes, short_passes
+from gateway.execution import collector
+from gateway.execution.collector import INCREMENTAL, THRESHOLDS, no_passes, short_passes
 
 by_generations = pytest.mark.skipif(
     INCREMENTAL, reason="this Python's incremental collector has no passes of a generation"

@@ -1,0 +1,21 @@
+cimport cython
+
+from gateway.execution.levels.entries cimport NewRows, NewValues
+from gateway.execution.levels.request cimport Request
+from gateway.execution.levels.resolution cimport resolve
+from gateway.execution.levels.tables cimport Column, Positions, Table, cut_loose, is_alive
+from gateway.execution.levels.waits cimport Waits
+
+
+cdef class Run(Request):
+    cdef object _again, _in_full, _steps, _task, _values
+    cdef double _since
+    cdef tuple _done
+
+    @cython.locals(new=NewRows, table=Table, size=Py_ssize_t, count=Py_ssize_t)
+    cpdef _work_off(self)
+    @cython.locals(waits=Waits)
+    cpdef has_values(self, waiting)
+    cpdef restore_task(self)
+    @cython.locals(at=Positions)
+    cpdef alive(self, positions, i)

@@ -1,0 +1,352 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, nonecheck=False
+"""Reads the leaves of objects into their columns, and writes tables as JSON.
+
+`resolution` and `writer` do the same in Python, where this module isn't built. The bytes are
+orjson's, to the last.
+"""
+
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from cpython.long cimport PyLong_AsLongAndOverflow
+from cpython.mem cimport PyMem_Free, PyMem_Malloc, PyMem_Realloc
+from cpython.object cimport PyObject
+from cpython.tuple cimport PyTuple_GET_SIZE
+from libc.string cimport memset
+
+from gateway.execution.fused.layout cimport (
+    fetch_object,
+    fetch_place,
+    fetch_value,
+    learn,
+    place_of,
+)
+from gateway.execution.fused.text cimport (
+    Text,
+    copied_plain,
+    make_room,
+    put,
+    put_bytes,
+    put_escaped,
+    put_int,
+    put_string,
+)
+from gateway.execution.levels.tables cimport Column, Table
+
+from gateway.execution.encode import dumps
+from gateway.execution.tasks.frames import without_frame
+
+cdef extern from *:
+    """
+    static inline int is_string(PyObject *value) { return PyUnicode_CheckExact(value); }
+
+    static inline const char *utf8_or_null(PyObject *text, Py_ssize_t *size) {
+        const char *found = utf8_of(text, size);
+        if (found == NULL)
+            PyErr_Clear();
+        return found;
+    }
+    """
+    bint is_string(PyObject *value) noexcept
+    const char *utf8_or_null(PyObject *text, Py_ssize_t *size) noexcept
+    object PyObject_GetAttr(object owner, object name)
+    PyObject **PySequence_Fast_ITEMS(object items)
+    PyObject *PyList_GET_ITEM(PyObject *items, Py_ssize_t row) noexcept
+    void PyList_SET_ITEM(PyObject *items, Py_ssize_t row, PyObject *value) noexcept
+    Py_ssize_t PyList_GET_SIZE(object items) noexcept
+    void Py_INCREF(PyObject *value) noexcept
+    void Py_DECREF(PyObject *value) noexcept
+
+cdef enum: STRING, ID, INT, FLOAT, BOOLEAN, OTHER
+cdef dict KINDS = {
+    "String": STRING, "ID": ID, "Int": INT, "Float": FLOAT, "Boolean": BOOLEAN, "other": OTHER
+}
+cdef enum: ROOM = 4096  # bytes, at first
+cdef enum: STEP = 4  # rows between one step of fetching and the next
+cdef enum: LEAF_COLUMN, ID_COLUMN, LIST_COLUMN, OBJECT_COLUMN, ABSTRACT_COLUMN  # as in tables.py
+
+
+cdef class LeafReader:
+    """Reads the leaves of objects of one type that are attributes of the objects."""
+
+    def __init__(self):
+        self.held = []
+
+    def __dealloc__(self):
+        PyMem_Free(self.leaves)
+
+    def add(self, int number, str name, str kind, bint nonnull, shown):
+        """Add the leaf of a column. `kind` is a key of KINDS; for "other", `shown` coerces a
+        value."""
+        cdef Leaf *leaf
+        leaf = <Leaf *> PyMem_Realloc(self.leaves, (self.count + 1) * sizeof(Leaf))
+        if leaf is NULL:
+            raise MemoryError
+        self.leaves = leaf
+        leaf += self.count
+        self.count += 1
+        memset(leaf, 0, sizeof(Leaf))
+        self.held += [name, shown]
+        leaf.number, leaf.kind, leaf.nonnull = number, KINDS[kind], nonnull
+        leaf.name, leaf.shown = <PyObject *> name, <PyObject *> shown
+
+    cpdef list read(self, objs, Table table, Py_ssize_t first):
+        """Read the leaves of objects, each leaf once, into the table's rows from `first` on.
+        Returns a list of (number of the column, row, value) for all values that are not as usual:
+        they must still be completed. What a property raises is its value."""
+        cdef tuple owners = tuple(objs)
+        cdef PyObject **items = PySequence_Fast_ITEMS(owners)
+        cdef Py_ssize_t count = PyTuple_GET_SIZE(owners), row
+        cdef list unusual = None
+        cdef Leaf *leaf
+        cdef Column column
+        cdef PyObject *values
+        cdef PyObject *before
+        cdef int i
+        for row in range(-3 * STEP if count > 1 else 0, 0):
+            self.fetch(items, row, count)
+        for row in range(count):
+            if row + STEP < count:
+                self.fetch(items, row, count)
+            for i in range(self.count):
+                leaf = &self.leaves[i]
+                value = leaf_of(leaf, items[row])
+                if leaf.kind == OTHER and not (value is None and not leaf.nonnull):
+                    try:
+                        value = (<object> leaf.shown)(value)
+                    except Exception:
+                        if unusual is None:
+                            unusual = []
+                        unusual.append((leaf.number, first + row, value))
+                        continue
+                elif not is_usual(leaf, value):
+                    if unusual is None:
+                        unusual = []
+                    unusual.append((leaf.number, first + row, value))
+                    continue
+                column = <Column> table.columns[leaf.number]
+                values = <PyObject *> column.values
+                before = PyList_GET_ITEM(values, first + row)
+                Py_INCREF(<PyObject *> value)
+                PyList_SET_ITEM(values, first + row, <PyObject *> value)
+                Py_DECREF(before)
+        return unusual
+
+    cdef int fetch(self, PyObject **owners, Py_ssize_t row, Py_ssize_t count) except -1:
+        """Prefetch the attributes of later rows, each in the step after the pointer to it was
+        fetched."""
+        cdef int i
+        row += STEP
+        if 0 <= row < count:
+            for i in range(self.count):
+                fetch_value(&self.leaves[i].layout, owners[row])
+        row += STEP
+        if 0 <= row < count:
+            for i in range(self.count):
+                fetch_place(&self.leaves[i].layout, owners[row])
+        row += STEP
+        if 0 <= row < count:
+            fetch_object(owners[row])
+        return 0
+
+
+cdef inline object leaf_of(Leaf *leaf, PyObject *owner):
+    """Returns the value of an attribute, or the Exception that reading it raises."""
+    cdef PyObject **place = place_of(&leaf.layout, owner)
+    if place is not NULL and place[0] is not NULL:
+        return <object> place[0]
+    return looked_up(leaf, <object> owner)
+
+
+cdef object looked_up(Leaf *leaf, owner):
+    try:
+        value = PyObject_GetAttr(owner, <object> leaf.name)
+    except Exception as error:
+        return without_frame(error)
+    learn(&leaf.layout, owner, <str> leaf.name)
+    return value
+
+
+cdef inline bint is_usual(Leaf *leaf, value):
+    """Whether a value is complete as it is. Not for kind OTHER."""
+    cdef int overflow
+    cdef long number
+    if leaf.kind == STRING:
+        return type(value) is str or (value is None and not leaf.nonnull)
+    if value is None:
+        return not leaf.nonnull
+    if leaf.kind == ID:
+        return type(value) is str or type(value) is int
+    if leaf.kind == INT:
+        if type(value) is not int:
+            return False
+        number = PyLong_AsLongAndOverflow(value, &overflow)
+        return not overflow and -(1 << 31) <= number < 1 << 31
+    if leaf.kind == BOOLEAN:
+        return type(value) is bool
+    return type(value) is float and <double> value - <double> value == 0.0  # finite
+
+
+cdef class Keys:
+    """The texts before each field of an object, and after the last."""
+
+    def __init__(self, list before, bytes last):
+        cdef int i
+        cdef bytes text
+        self.before, self.last, self.count = before, last, len(before)
+        self.texts = <const char **> PyMem_Malloc((self.count + 1) * sizeof(char *))
+        self.sizes = <Py_ssize_t *> PyMem_Malloc((self.count + 1) * sizeof(Py_ssize_t))
+        if self.texts is NULL or self.sizes is NULL:
+            raise MemoryError
+        for i in range(self.count):
+            text = before[i]
+            self.texts[i], self.sizes[i] = PyBytes_AS_STRING(text), PyBytes_GET_SIZE(text)
+
+    def __dealloc__(self):
+        PyMem_Free(self.texts)
+        PyMem_Free(self.sizes)
+
+
+cdef class TableWriter:
+    """Writes a root table, with everything below it. Lists and objects that are being written are
+    on a stack of frames, so that the writer can stop after any object."""
+
+    def __init__(self, Table root):
+        self.root = root
+        make_room(&self.out, ROOM)
+        self.push(root, keys_of(root), 0, 0)
+
+    def __dealloc__(self):
+        PyMem_Free(self.frames)
+        PyMem_Free(self.out.data)
+
+    cpdef bytes take(self):
+        """Returns the text that was written since the last call."""
+        made = PyBytes_FromStringAndSize(self.out.data, self.out.size)
+        self.out.size = 0
+        return made
+
+    cpdef bint step(self, Py_ssize_t objects) except -1:
+        """Write on, until this number of objects and items has begun. Returns whether anything is
+        left to be written."""
+        cdef Frame *frame
+        cdef Keys keys
+        cdef Column column
+        cdef list columns
+        cdef Py_ssize_t row
+        while self.depth:
+            frame = &self.frames[self.depth - 1]
+            columns = (<Table> frame.table).columns
+            if frame.keys is NULL:
+                column = <Column> columns[0]
+                if frame.row == frame.stop:
+                    put(&self.out, "]", 1)
+                    self.depth -= 1
+                    continue
+                row = frame.row
+                frame.row += 1
+                if frame.field:
+                    put(&self.out, ",", 1)
+                frame.field = 1
+                objects -= 1
+                self.put_column(column, row)
+                if objects < 0:
+                    return True
+                continue
+            keys = <Keys> frame.keys
+            row = frame.row
+            while True:
+                if frame.field == keys.count:
+                    put_bytes(&self.out, keys.last)
+                    self.depth -= 1
+                    break
+                put(&self.out, keys.texts[frame.field], keys.sizes[frame.field])
+                column = <Column> PyList_GET_ITEM(<PyObject *> columns, frame.field)
+                frame.field += 1
+                if column.kind <= ID_COLUMN:
+                    put_leaf(&self.out, column.kind, PyList_GET_ITEM(<PyObject *> column.values, row))
+                else:
+                    objects -= 1
+                    self.put_column(column, row)
+                    break
+            if objects < 0:
+                return True
+        return False
+
+    cdef int put_column(self, Column column, Py_ssize_t row) except -1:
+        """Write a value, or begin to write an object or a list."""
+        cdef Table table
+        if column.kind <= ID_COLUMN:
+            return put_leaf(
+                &self.out, column.kind, PyList_GET_ITEM(<PyObject *> column.values, row)
+            )
+        value = <object> PyList_GET_ITEM(<PyObject *> column.values, row)
+        if value is None:
+            return put(&self.out, "null", 4)
+        if column.kind == ABSTRACT_COLUMN:
+            table = <Table> (<tuple> value)[0]
+            return self.push(table, keys_of(table), (<tuple> value)[1], 0)
+        table = <Table> column.below[0] if column.below is not None else None
+        if column.kind == OBJECT_COLUMN:
+            return self.push(table, keys_of(table), value, 0)
+        put(&self.out, "[", 1)
+        return self.push(table, None, (<tuple> value)[0], (<tuple> value)[1])
+
+    cdef int push(self, Table table, Keys keys, Py_ssize_t row, Py_ssize_t stop) except -1:
+        cdef Frame *frame
+        if self.depth == self.room:
+            self.room = 2 * self.room + 16
+            frame = <Frame *> PyMem_Realloc(self.frames, self.room * sizeof(Frame))
+            if frame is NULL:
+                raise MemoryError
+            self.frames = frame
+        frame = &self.frames[self.depth]
+        self.depth += 1
+        frame.table, frame.row, frame.stop, frame.field = <PyObject *> table, row, stop, 0
+        frame.keys = NULL if keys is None else <PyObject *> keys
+        return 0
+
+
+cdef inline Keys keys_of(Table table):
+    if table.keys is None:
+        table.keys = table.selection.shape.keys()
+    return <Keys> table.keys
+
+
+cdef inline int put_leaf(Text *out, int kind, PyObject *leaf) except -1:
+    """Write a completed value."""
+    cdef Py_ssize_t size
+    cdef const char *text
+    if is_string(leaf):
+        text = utf8_or_null(leaf, &size)
+        if text is NULL:  # it has half of a surrogate pair
+            return put_bytes(out, dumps(<object> leaf))
+        return put_text(out, text, size)
+    if leaf is <PyObject *> None:
+        return put(out, "null", 4)
+    return put_other(out, kind, <object> leaf)
+
+
+cdef inline int put_text(Text *out, const char *text, Py_ssize_t size) except -1:
+    cdef char *at
+    make_room(out, size + 2)
+    at = out.data + out.size
+    at[0] = c'"'
+    if not copied_plain(at + 1, text, size):
+        return put_escaped(out, <const unsigned char *> text, size)
+    at[1 + size] = c'"'
+    out.size += size + 2
+    return 0
+
+
+cdef int put_other(Text *out, int kind, value) except -1:
+    cdef int overflow
+    cdef long number
+    if type(value) is int:
+        if kind == ID_COLUMN:
+            return put_string(out, str(value))
+        number = PyLong_AsLongAndOverflow(value, &overflow)
+        return put_bytes(out, dumps(value)) if overflow else put_int(out, number)
+    if value is True:
+        return put(out, "true", 4)
+    if value is False:
+        return put(out, "false", 5)
+    return put_bytes(out, dumps(value))

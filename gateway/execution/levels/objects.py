@@ -1,0 +1,215 @@
+"""Completes objects, interfaces and unions: resolves the type of each value, and adds the values of
+each object type to the type's table (sections "Value Completion" and "Resolving Abstract Types" of
+the specification)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from graphql import (
+    GraphQLAbstractType,
+    GraphQLError,
+    GraphQLObjectType,
+    default_type_resolver,
+    is_object_type,
+)
+from graphql.pyutils import inspect
+
+from gateway.execution.levels.awaits import when_ready
+from gateway.execution.levels.entries import add_objects
+from gateway.execution.levels.request import Request
+from gateway.execution.levels.slot import Slot
+from gateway.execution.levels.tables import ABSTRACT, OBJECT, Column, Positions, Rows, field_of
+from gateway.execution.model.selection import Field, Selection
+from gateway.execution.model.state import Then
+from gateway.execution.run.info import make_info, same_for_all
+from gateway.execution.run.types_by_class import known_type, names_by_class
+from gateway.execution.tasks.frames import without_frame
+
+
+class CompositeSlot(Slot):
+    """The base of the slots of objects, interfaces and unions."""
+
+    __slots__ = ("_selections",)
+
+    def __init__(self, field: Field, nonnull: bool, kind: int) -> None:
+        Slot.__init__(self, field, nonnull, kind)
+        self._selections: dict[GraphQLObjectType, Selection] = {}
+
+    def selection(self, type_: GraphQLObjectType) -> Selection:
+        found = self._selections.get(type_)
+        if found is None:
+            found = self.field.compiler.select(type_, self.field.details)
+            self._selections[type_] = found
+        return found
+
+    def _check(
+        self,
+        run: Request,
+        type_: GraphQLObjectType,
+        column: Column,
+        rows: Rows,
+        values: Sequence[Any],
+    ) -> None:
+        """Complete values whose type is resolved, after checking them with `is_type_of`."""
+        is_type_of = type_.is_type_of
+        if is_type_of is None or known_type(type_, values):
+            add_objects(run, column, self.selection(type_), rows, values)
+            return
+        answers = self._ask(run, is_type_of, column, rows, values)
+
+        def then(run: Request, answers: Sequence[Any], numbers: Sequence[int] | None) -> None:
+            kept, places = [], []
+            for n, answer in zip(numbers or range(len(values)), answers, strict=True):
+                if isinstance(answer, Exception):
+                    run.failures.add(column, rows[n], answer)
+                elif answer:
+                    kept.append(values[n])
+                    places.append(rows[n])
+                else:
+                    message = f"Expected value of type '{type_}' but got: {inspect(values[n])}."
+                    run.failures.add(column, rows[n], GraphQLError(message))
+            if kept:
+                add_objects(run, column, self.selection(type_), places, kept)
+
+        when_ready(run, answers, Positions(column, rows), then)
+
+    def _ask(
+        self,
+        run: Request,
+        ask: Callable[..., Any],
+        column: Column,
+        rows: Rows,
+        values: Sequence[Any],
+        *more: Any,
+    ) -> list[Any]:
+        """Call `is_type_of` or `resolve_type` for each value. Returns the result (which may be
+        awaitable) or the exception of each.
+
+        For list items, the info is the info of the list's field.
+        """
+        places: list[Any] = [field_of(column, row) for row in rows]
+        if same_for_all(ask, 1):
+            infos = [make_info(run, self.field, *places[0])] * len(values)
+        else:
+            infos = [make_info(run, self.field, *place) for place in places]
+        answers = []
+        for value, info in zip(values, infos, strict=True):
+            try:
+                answers.append(ask(value, info, *more))
+            except Exception as error:
+                answers.append(without_frame(error))
+        return answers
+
+
+class ObjectSlot(CompositeSlot):
+    """Objects of one type."""
+
+    __slots__ = ("_any_class", "_selection", "type")
+
+    def __init__(self, field: Field, type_: GraphQLObjectType, nonnull: bool) -> None:
+        CompositeSlot.__init__(self, field, nonnull, OBJECT)
+        self.type = type_
+        self._any_class = type_.is_type_of is None
+        """Whether the type has no `is_type_of`, and so accepts values of any class."""
+        self._selection: Selection | None = None
+
+    def complete_present(
+        self, run: Request, column: Column, rows: Rows, values: Sequence[Any]
+    ) -> None:
+        if self._any_class or known_type(self.type, values):
+            if self._selection is None:
+                self._selection = self.selection(self.type)
+            add_objects(run, column, self._selection, rows, values)
+        else:
+            self._check(run, self.type, column, rows, values)
+
+
+class AbstractSlot(CompositeSlot):
+    """An interface or a union."""
+
+    __slots__ = ("type",)
+
+    def __init__(self, field: Field, type_: GraphQLAbstractType, nonnull: bool) -> None:
+        CompositeSlot.__init__(self, field, nonnull, ABSTRACT)
+        self.type = type_
+
+    def complete_present(
+        self, run: Request, column: Column, rows: Rows, values: Sequence[Any]
+    ) -> None:
+        names = names_by_class(self.field.operation.schema, self.type, values)
+        if names is not None:
+            self._add_by_type(run, column, rows, values, names)
+            return
+        resolve = self.type.resolve_type or default_type_resolver
+        answers = self._ask(run, resolve, column, rows, values, self.type)
+
+        when_ready(run, answers, Positions(column, rows), self._adding(column, rows, values))
+
+    def _adding(self, column: Column, rows: Rows, values: Sequence[Any]) -> Then:
+        """Returns a function that completes some of the values, with the names of their types."""
+
+        def then(run: Request, names: Sequence[Any], numbers: Sequence[int] | None) -> None:
+            if numbers is None:
+                self._add_by_type(run, column, rows, values, names)
+            else:
+                some = [rows[n] for n in numbers]
+                self._add_by_type(run, column, some, [values[n] for n in numbers], names)
+
+        return then
+
+    def _add_by_type(
+        self, run: Request, column: Column, rows: Rows, values: Sequence[Any], names: Sequence[Any]
+    ) -> None:
+        """Complete values, each with the name of its type, or the exception of its resolution."""
+        by_type: dict[str, tuple[list[int], list[Any]]] = {}
+        for row, value, name in zip(rows, values, names, strict=True):
+            if isinstance(name, Exception):
+                run.failures.add(column, row, name)
+                continue
+            if type(name) is not str or name not in by_type:
+                try:
+                    name = self._valid(name, value).name
+                except GraphQLError as error:
+                    run.failures.add(column, row, error)
+                    continue
+            places, kept = by_type.setdefault(name, ([], []))
+            places.append(row)
+            kept.append(value)
+        for name, (places, kept) in by_type.items():
+            self._check(run, self._valid(name, None), column, places, kept)
+
+    def _valid(self, name: Any, value: Any) -> GraphQLObjectType:
+        """Returns the object type with this name. Raises GraphQLError, with graphql-core's message,
+        if it is not a possible type."""
+        field, type_ = self.field, self.type
+        schema = field.operation.schema
+        if name is None:
+            raise GraphQLError(
+                f"Abstract type '{type_}' must resolve to an Object type at runtime"
+                f" for field '{field.parent}.{field.name}'."
+                f" Either the '{type_}' type should provide a 'resolve_type' function"
+                " or each possible type should provide an 'is_type_of' function."
+            )
+        if not isinstance(name, str):
+            raise GraphQLError(
+                f"Abstract type '{type_}' must resolve to an Object type at runtime"
+                f" for field '{field.parent}.{field.name}' with value {inspect(value)},"
+                f" received '{inspect(name)}', which is not a valid Object type name."
+            )
+        found = schema.get_type(name)
+        if found is None:
+            raise GraphQLError(
+                f"Abstract type '{type_}' was resolved to a type '{name}' that does not exist"
+                " inside the schema."
+            )
+        if not is_object_type(found):
+            raise GraphQLError(
+                f"Abstract type '{type_}' was resolved to a non-object type '{name}'."
+            )
+        if not schema.is_sub_type(type_, found):
+            raise GraphQLError(
+                f"Runtime Object type '{found}' is not a possible type for '{type_}'."
+            )
+        return found

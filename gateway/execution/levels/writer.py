@@ -1,0 +1,113 @@
+"""Writes a request's tables as JSON, from the root: with compiled code (`json_writer`), or the
+objects of each level with a generated comprehension, the level below first, and orjson.
+
+Rows below a null are in the tables, too; nothing refers to them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from typing import Any
+
+from gateway.execution.encode import SMALL, dumps, encode
+from gateway.execution.levels import slices
+from gateway.execution.levels.compiled import BUILT, json_writer
+from gateway.execution.levels.tables import ABSTRACT, Column, Table
+
+AT_ONCE = 4_096
+"""The number of objects and items that compiled code writes between two rests."""
+
+
+async def written(
+    roots: Sequence[Table],
+    count: int,
+    rest: Callable[[], Awaitable[None]],
+    garbage: list[list[Any]],
+) -> list[bytes]:
+    """Returns the JSON of the root tables as one object, in several parts if it is large. `count`
+    is the number of objects. `garbage` gets the lists that are to be freed in slices."""
+    if BUILT:
+        return await _compiled(roots, rest)
+    data: dict[str, Any] = {}
+    if count <= SMALL:
+        for root in roots:
+            made: list[Any] = []
+            for _ in _objects(root, made):
+                pass
+            data.update(made[0])
+        return [dumps(data)]
+    for root in roots:
+        made = []
+        for large in _objects(root, made):
+            if large is not None:
+                garbage.append(large)
+            await rest()
+        data.update(made[0])
+    return await encode(data)
+
+
+async def _compiled(roots: Sequence[Table], rest: Callable[[], Awaitable[None]]) -> list[bytes]:
+    if not roots:
+        return [b"{}"]
+    parts: list[bytes] = []
+    for number, root in enumerate(roots):
+        table = json_writer.TableWriter(root)
+        first = len(parts)
+        while table.step(AT_ONCE):
+            parts.append(table.take())
+            await rest()
+        parts.append(table.take())
+        if number:  # join the objects of the root fields
+            parts[first - 1] = parts[first - 1][:-1] + b","
+            parts[first] = parts[first][1:]
+    return parts
+
+
+def _objects(table: Table, made: list[Any]) -> Iterator[list[Any] | None]:
+    """Makes the objects or items of a table, in `made`. Yields after each slice, and yields lists
+    that are large."""
+    columns: list[Sequence[Any]] = []
+    for column in table.columns:
+        if column.below is None:
+            columns.append(column.values)
+        else:
+            values: list[Any] = []
+            yield from _values(column, values)
+            columns.append(values)
+    if table.selection is None:
+        made += columns[0]
+        yield None
+        return
+    make, size = table.selection.shape.make(), slices.SLICE * slices.AT_ONCE
+    if table.count <= size:
+        made += make(table.count, *columns)
+        yield None
+        return
+    for start in range(0, table.count, size):
+        stop = min(start + size, table.count)
+        made += make(stop - start, *[column[start:stop] for column in columns])
+        yield None
+    yield made
+
+
+def _values(column: Column, values: list[Any]) -> Iterator[list[Any] | None]:
+    """Makes the objects or lists of a column, in `values`."""
+    assert column.below is not None
+    below: dict[Table, list[Any]] = {}
+    for table in column.below:
+        made: list[Any] = []
+        yield from _objects(table, made)
+        below[table] = made
+    size = slices.SLICE * slices.AT_ONCE
+    listed, abstract = table.listed, column.kind == ABSTRACT
+    for start in range(0, len(column.values), size):
+        part = column.values[start : start + size]
+        if listed:
+            values += [None if at is None else made[at[0] : at[1]] for at in part]
+        elif abstract:
+            values += [None if at is None else below[at[0]][at[1]] for at in part]
+        else:
+            values += [None if at is None else made[at] for at in part]
+        yield None
+    if len(values) > size:
+        yield values
