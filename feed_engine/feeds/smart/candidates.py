@@ -24,7 +24,7 @@ from feed_engine.feeds.marks import pools_generation
 from feed_engine.feeds.own_writes import in_pools, read_seeing
 from feed_engine.feeds.rows import FORMER_POPULAR_ROW, Source
 from feed_engine.feeds.settings import Feeds, Passed
-from feed_engine.feeds.smart import materialized, pools
+from feed_engine.feeds.smart import materialized, pools, reading
 from feed_engine.feeds.smart.generator import Candidate, generate
 from feed_engine.feeds.smart.interests import ask_fill
 from feed_engine.feeds.smart.pool_refill import ask_refill_pool
@@ -231,6 +231,8 @@ class Candidates:
     async def _read(self, rows: Sequence[PoolRow]) -> None:
         sides = self._feeds.stores.pools
         asked = [(row.key, row.after, row.limit) for row in rows]
+        behind = [(row, span) for row in rows if (span := row.behind) is not None]
+        asked += [(row.key, span.last, reading.SHARED_PAGE) for row, span in behind]
         seen, self._seen = self._seen, None
         there = None
         if seen is not None:
@@ -250,7 +252,7 @@ class Candidates:
         self.lacks |= not has
         if self.side is not Side.STANDBY:
             self.side = raced.side
-        pairs = list(zip(rows, raced.value, strict=True))
+        pairs = list(zip(rows, raced.value, strict=False))  # then the cells behind spans
         if raced.side in generations and (self.lacks or raced.side is Side.STANDBY):
             stamps = [
                 c.stamp for r, cells in pairs if r.source is not Source.POPULAR for c in cells
@@ -258,6 +260,8 @@ class Candidates:
             self.since = max([generations[raced.side], *stamps]) or None
             self._dated = False
         ended = [row for pair in pairs for row in self._rows.take(*pair)]
+        for (row, _), cells in zip(behind, raced.value[len(rows) :], strict=True):
+            ended += self._rows.take_behind(row, cells)
         if any(row.key == FORMER_POPULAR_ROW and not row.candidates for row in ended):
             self._feeds.look(FORMER_POPULAR_ROW)
         store = sides.standby if raced.side is Side.STANDBY else sides.primary

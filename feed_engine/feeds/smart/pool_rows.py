@@ -61,6 +61,12 @@ class PoolRow:
         """The id in the row's key, under which its span is stored."""
         return int.from_bytes(self.key[:8], "big")
 
+    @property
+    def behind(self) -> Span | None:
+        """The span behind which cells are read at the same time as the row's top."""
+        ready = self.span is not None and self.after is None and not self.span.ended
+        return self.span if ready else None
+
     def skip_to(self, span: Span) -> None:
         """Start behind a span. What is above it is not read."""
         self.span, self.from_top, self.jumped = span, False, 0
@@ -223,6 +229,14 @@ class PoolRows:
         row.ended |= row.lowest < self.floor and self.rates[row.source] > 0
         self._offered = None
         return [row] if whole else []
+
+    def take_behind(self, row: PoolRow, cells: Sequence[Cell]) -> list[PoolRow]:
+        """Keep the candidates behind a row's span, if the page of the row's top reached the
+        span."""
+        if row.jumped is None or row.ended or row.span is None or row.after != row.span.last:
+            return []
+        row.limit = SHARED_PAGE
+        return self.take(row, cells)
 
     def drop(self, c: Candidate) -> None:
         """Offer a candidate no longer."""
