@@ -1,6 +1,7 @@
 """The fixtures that every test may use: the event loop, the real servers, and a gateway with demo
 content."""
 
+import gc
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,6 +23,9 @@ __all__ = [
     "pytest_pyfunc_call",
     "stack",
 ]
+
+
+gc.set_threshold(100_000, 50, 1_000)  # the collected tests stay, and each pass would visit them
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

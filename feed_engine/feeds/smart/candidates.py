@@ -24,7 +24,7 @@ from feed_engine.feeds.marks import pools_generation
 from feed_engine.feeds.own_writes import in_pools, read_seeing
 from feed_engine.feeds.rows import FORMER_POPULAR_ROW, Source
 from feed_engine.feeds.settings import Feeds, Passed
-from feed_engine.feeds.smart import materialized, pools, reading
+from feed_engine.feeds.smart import materialized, pool_rows, pools
 from feed_engine.feeds.smart.generator import Candidate, generate
 from feed_engine.feeds.smart.interests import ask_fill
 from feed_engine.feeds.smart.pool_refill import ask_refill_pool
@@ -232,7 +232,7 @@ class Candidates:
         sides = self._feeds.stores.pools
         asked = [(row.key, row.after, row.limit) for row in rows]
         behind = [(row, span) for row in rows if (span := row.behind) is not None]
-        asked += [(row.key, span.last, reading.SHARED_PAGE) for row, span in behind]
+        asked += [(row.key, span.last, pool_rows.SHARED_PAGE) for row, span in behind]
         seen, self._seen = self._seen, None
         there = None
         if seen is not None:
