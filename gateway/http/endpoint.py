@@ -390,8 +390,8 @@ def _other_method() -> Answer:
 async def misdirected(scope: Scope, receive: Receive, send: Send) -> None:
     """Answer a browser's request for a host that is not the gateway's, as an ASGI application."""
     message = (
-        "this gateway has no such host name. Its operator sets public_url to the address that "
-        "people use, or names the host in allowed_hosts"
+        "this gateway has no such host name. Its operator sets http.public_url to the address "
+        "that people use, or names the host in http.allowed_hosts"
     )
     parts = _problem(message, "FORBIDDEN").parts()
     size, extra = sum(map(len, parts)), {"cache-control": NEVER_KEPT}

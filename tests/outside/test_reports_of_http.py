@@ -155,7 +155,7 @@ HEADERS = {
         "Content-Type: application/json",
         b'{"extensions": {"persistedQuery": {"version": 1, "sha256Hash": "0"}}}',
         200,
-        "PersistedQueryNotSupported",
+        "PersistedQueryNotFound",
     ),
     "mercurius-js/mercurius#571": (
         "Content-Type: application/json",

@@ -215,8 +215,8 @@ await report(async () => {
     seen.boardAfterNewContent = await runTab(page, "BoardWithPins");
 
     const stranger = await context.newPage();
-    await open(stranger, FOREIGN.href);
-    seen.foreignBanner = await stranger.locator(".pinway-banner").innerText();
+    const refused = await stranger.goto(FOREIGN.href);
+    seen.foreign = { status: refused.status(), text: await refused.text() };
   } finally {
     await context.close();
     rmSync(profile, { recursive: true, force: true });
