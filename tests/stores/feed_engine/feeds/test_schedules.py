@@ -50,7 +50,7 @@ async def test_home_feeds_show_all_that_is_followed_as_followed_and_once(
     if trims_by == "marking":
         feeding.stores = feeding.stores._replace(pools=marking(feeding.stores.pools))
     wrong = []
-    for seed in seeds(8, 200):
+    for seed in seeds(3, 200):
         wrong += await run_home(feeding, seed)
     assert wrong == []
 
