@@ -76,8 +76,8 @@ async def stores(config: StoresConfig) -> AsyncIterator[Stores]:
 
 @pytest.fixture
 def writer(config: StoresConfig, tmp_path: Path) -> Iterator[Writer]:
-    """The writer has separate feed stores, because only one process may open them. It never writes
-    to them."""
+    """The writer has separate feed stores, because only one process may open them. It writes
+    the log of changes for related pins there."""
     feeds = {
         name: f"rocksdb://{tmp_path}/writer/{name}"
         for name in ("pools_primary", "pools_standby", "feeds_primary", "feeds_standby")

@@ -25,6 +25,7 @@ import datasources.streaq  # noqa: F401
 from datasources.factory import StoresConfig, open_stores
 from datasources.protocols import Job, ShardTx, Stores
 from feed_engine import writes
+from feed_engine.feeds.rows import TABLES_POOLS
 from feed_engine.ordering import arrange
 from feed_engine.outbox.completion import settle
 from feed_engine.outbox.jobs import run_job
@@ -156,6 +157,8 @@ async def _write(config: StoresConfig, name: str, ids: Ids, last: int) -> None:
     board_tasks.CHUNK = board_tasks.LOOKED_AT = 3
     arrange.CHUNK = 2
     stores = await open_stores(config)
+    for side in stores.pools:
+        await side.create(TABLES_POOLS)
     await WRITES[name](Seams(last).of(stores), ids)
     await settle()
 

@@ -110,7 +110,7 @@ async def test_a_wrong_url_is_named_with_what_is_allowed(
     with pytest.raises(ConfigError) as caught:
         await open_stores(replace(config, **{setting: url}))
     message = str(caught.value)
-    assert f"setting {setting}" in message
+    assert f"setting stores.{setting}" in message
     assert told in message
     assert "\n" not in message
 
