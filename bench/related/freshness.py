@@ -58,7 +58,7 @@ async def build_rate(folder: Path, pins: int) -> list[Row]:
 async def seconds_until_found(folder: Path, saves: int) -> list[Row]:
     """Seconds from the acknowledgement of a save until walks of a gateway can find it: its job, its
     entry in the log, and the next look at the log."""
-    settings = read_settings(data_dir=folder / "gateway")
+    settings = read_settings(options={"data_dir": folder / "gateway"})
     await install(settings, lambda progress: None)
     took: list[float] = []
     async with running(settings) as runtime:

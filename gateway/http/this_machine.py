@@ -82,8 +82,8 @@ class ThisMachine:
                 "a request from %s %s: a proxy that hides its clients seems to be in front of this "
                 "gateway. So nobody gets metrics, states of stores or demo tokens on the public "
                 "port until the gateway restarts. Let the proxy send X-Forwarded-For, and set "
-                "public_url and, for operators, admin_port: %s. If there is no proxy, name the "
-                "host in allowed_hosts",
+                "http.public_url and, for operators, http.admin_port: %s. If there is no proxy, "
+                "name the host in http.allowed_hosts",
                 *(request.scope["client"][0], sign, HOW_TO),
             )
         return sign

@@ -137,9 +137,9 @@ def test_a_page_of_another_site_is_refused_and_closes_nothing(
 def test_browsers_are_served_where_their_host_is_expected(headers: dict[str, str]) -> None:
     foreign = {"host": "pins.example", **headers}
     for settings in (
-        read_settings(public_url="https://pins.example"),
-        read_settings(host="0.0.0.0"),
-        read_settings(allowed_hosts=["pins.example"]),
+        Settings(http=Http(public_url="https://pins.example")),
+        Settings(http=Http(host="0.0.0.0")),
+        Settings(http=Http(allowed_hosts=("pins.example",))),
     ):
         assert not refuses(ThisMachine(settings), foreign)
     here = ThisMachine(Settings())
@@ -240,7 +240,7 @@ async def test_a_page_that_strangers_load_shows_the_proxy(tmp_path: Path) -> Non
 
 
 async def test_a_page_of_another_site_reads_nothing_and_takes_nothing_away(tmp_path: Path) -> None:
-    async with with_ann(tmp_path, web=True) as found:
+    async with with_ann(tmp_path, {"http.web": True}) as found:
         headers = {"host": "pins.example", "accept_language": "en"}
         async with client(found.public, **headers) as page:
             for path in ("/", "/graphql?query={__typename}", "/web/boot.json", "/healthz"):
@@ -253,7 +253,7 @@ async def test_a_page_of_another_site_reads_nothing_and_takes_nothing_away(tmp_p
 
 async def test_a_page_of_another_site_reads_nothing_of_the_operators(tmp_path: Path) -> None:
     paths = ("/metrics", "/statusz", "/statusz.json", "/readyz", "/healthz")
-    async with site(tmp_path, admin_port=9) as found:
+    async with site(tmp_path, {"http.admin_port": 9}) as found:
         for headers, status in (
             ({"host": "pins.example", "accept_language": "en"}, 421),
             ({"host": "pins.example"}, 200),
@@ -263,7 +263,7 @@ async def test_a_page_of_another_site_reads_nothing_of_the_operators(tmp_path: P
             async with client(found.admin, **headers) as one:
                 assert {(await one.get(path)).status_code for path in paths} == {status}, headers
     async with (
-        site(tmp_path, admin_port=9, admin_host="0.0.0.0") as found,
+        site(tmp_path, {"http.admin_port": 9, "http.admin_host": "0.0.0.0"}) as found,
         client(found.admin, host="pins.example", accept_language="en") as one,
     ):
         assert (await one.get("/metrics")).status_code == 200
