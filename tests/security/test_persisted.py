@@ -10,6 +10,7 @@ import pytest
 
 from gateway.documents.automatic import digest_of
 from gateway.http import persisted
+from gateway.settings import Settings
 from tests.http.test_admin import client, site
 
 pytestmark = pytest.mark.anyio
@@ -111,8 +112,8 @@ async def test_a_document_that_is_too_long_is_neither_hashed_nor_registered(
         return digest_of(text)
 
     monkeypatch.setattr(persisted, "digest_of", digest)
-    long = "{ __typename }" + " " * 1_000
-    async with site(tmp_path, max_query_length=1_000) as found, client(found.public) as c:
+    long = "{ __typename }" + " " * Settings().limits.numbers.query_length
+    async with site(tmp_path) as found, client(found.public) as c:
         for text in (long, "{ __typename }"):
             message = {"query": text, "extensions": hashed(digest_of(text))}
             answer = await c.post("/graphql", json=message)
