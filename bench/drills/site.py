@@ -134,8 +134,8 @@ async def settle(settings: Settings) -> tuple[int, int]:
 
 async def _rows(sides: Sides, side: int, name: str) -> dict[bytes, int]:
     """A hash of each row's cells. Each side has marks of its own about its cuts and fillings. Of
-    the log of changes, each entry is on one side at least, because its readers read both. The cells of
-    pools have the stamps that their own side needed (`pools.bring`)."""
+    the log of changes, each entry is on one side at least, because its readers read both. The
+    cells of pools have the stamps that their own side needed (`pools.bring`)."""
     table = next(t for t in TABLES_POOLS + TABLES_FEEDS if t.name == name)
     found = {}
     async for row, cells in sides[side].scan(table):
