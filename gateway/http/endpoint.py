@@ -4,6 +4,7 @@ application."""
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Container, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from time import perf_counter
 
@@ -95,14 +96,10 @@ class Answer:
         if self.clients is None or self.size <= HELD:
             await self._send(scope, send)
             return
-        if not self.clients.hold_answer(self.client, self.size):
-            self.parts = []
-            await _unread()._send(scope, send)
-            return
-        try:
-            await self._send(scope, send)
-        finally:
-            self.clients.let_answer_go(self.client, self.size)
+        with self.clients.holding_answer(self.client, self.size) as held:
+            if not held:
+                self.parts = []
+            await (self if held else _unread())._send(scope, send)
 
     async def _send(self, scope: Scope, send: Send) -> None:
         always = {**_ALWAYS, **self.extra}
@@ -256,14 +253,13 @@ class GraphQLEndpoint:
         parts = result.parts()
         size = sum(map(len, parts))
         if LEAST <= size <= MOST and _compresses(headers, request, result):
-            clients, counts = self._clients, size > HELD
-            if counts and clients and not clients.hold_answer(request.address, size):
-                return _unread()
-            try:
+            clients = self._clients if size > HELD else None
+            with (
+                clients.holding_answer(request.address, size) if clients else nullcontext(True)
+            ) as held:
+                if not held:
+                    return _unread()
                 parts = await compressed(parts)
-            finally:
-                if counts and clients:
-                    clients.let_answer_go(request.address, size)
             size = sum(map(len, parts))
             about += b"content-encoding: gzip\r\n"
         return Answer(status, media, parts, size, extra, about)

@@ -6,7 +6,8 @@ count together, too, of all its viewers, and so do all clients of an IPv6 networ
 (`gateway.http.peers`): an attacker can have many accounts, and many addresses of one network.
 """
 
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, TypeVar
 
@@ -151,24 +152,23 @@ class Clients:
         if name:
             self.shares.charge(name, size * A_BYTE)
 
-    def hold_answer(self, name: str, size: int) -> bool:
-        """Hold an answer of this size until the client has read it. Returns False if too many bytes
-        of answers wait already."""
-        held = self._answers.hold(name, self._counted(size))
+    @contextmanager
+    def holding_answer(self, name: str, size: int) -> Iterator[bool]:
+        """Hold an answer of this size in the block: until the client has read it, or has gone.
+        Yields False if too many bytes of answers wait already."""
+        counted = min(size, self._answers.of_client)
+        held = self._answers.hold(name, counted)
         self._refusals.unread += not held
-        return held
-
-    def let_answer_go(self, name: str, size: int) -> None:
-        """Hold an answer no longer: it was read, or the client has gone."""
-        self._answers.let_go(name, self._counted(size))
+        try:
+            yield held
+        finally:
+            if held:
+                self._answers.let_go(name, counted)
 
     @property
     def answers_held(self) -> int:
         """The bytes of answers that wait to be read."""
         return self._answers.held
-
-    def _counted(self, size: int) -> int:
-        return min(size, self._answers.of_client)
 
     async def next_part(self, name: str) -> None:
         """Wait until the client may send the next part of a response."""
