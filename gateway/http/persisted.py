@@ -16,6 +16,7 @@ from gateway.documents.trusted import TrustedDocuments
 from gateway.http.requests import MOST_SHOWN, Refused, RequestParameters
 from gateway.http.web_client import MANIFEST
 from gateway.settings import Settings
+from gateway.settings.profiles import PUBLIC
 
 
 class Unpersisted(Refused):
@@ -45,7 +46,7 @@ class PersistedDocuments:
         *,
         automatic: int = 0,
         trusted_only: bool = False,
-        max_length: int = 200_000,
+        max_length: int = PUBLIC.query_length,
     ) -> None:
         """`automatic` is the maximum number of documents that clients may register; 0 switches the
         registration off. `trusted_only` refuses every document that is not trusted, and nothing is
