@@ -111,7 +111,12 @@ class Import:
         fill the importing users' pools from it."""
         with self._spool_errors():
             load = Load(
-                *(stores, self._spool, self._options, self._report, self._complaints, progress),
+                stores=stores,
+                spool=self._spool,
+                options=self._options,
+                report=self._report,
+                complaints=self._complaints,
+                progress=progress,
                 walks=walks,
             )
             await _write(load)
