@@ -61,7 +61,7 @@ async def _begin(
         return  # the unfollow leaves a later mark
     kind, limit = kind_of(target_id), settings.following_cap
     if kind is Kind.INTEREST:
-        await fill_short(stores, target_id, settings)
+        await fill_short(stores, target_id, at, settings)
         await write_both(
             stores.pools,
             lambda store: marks.mark(store, POOLS_APPLIED, *key[1:], edge.version, at),

@@ -84,10 +84,10 @@ def fillings_stay_below_the_markers(patch: pytest.MonkeyPatch) -> None:
     ) -> None:
         await store.put(POOLS, {row: cells}, 1)
 
-    async def fill_low(stores: Stores, interest_id: int, limit: int) -> None:
+    async def fill_low(stores: Stores, interest_id: int, limit: int, at: int) -> None:
         with pytest.MonkeyPatch.context() as low:
             low.setattr(interests, "pools", SimpleNamespace(**{**vars(pools), "bring": lowest}))
-            await fill(stores, interest_id, limit)
+            await fill(stores, interest_id, limit, at)
 
     patch.setattr(interests, "fill", fill_low)
 

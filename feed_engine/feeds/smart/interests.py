@@ -9,7 +9,7 @@ a reader who comes to the row's end, requests it (see `feed_engine.feeds.smart.c
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from datasources.mappings import ListKey, Mapping
 from datasources.protocols import Stores, WideColumnStore
@@ -18,7 +18,7 @@ from feed_engine.feeds.content import newest_pins, public_pins
 from feed_engine.feeds.dual import write_both
 from feed_engine.feeds.refill_requests import ask
 from feed_engine.feeds.rows import POOLS, POOLS_APPLIED, interest_row, parse_pool
-from feed_engine.feeds.settings import DEFAULTS, FeedSettings, epoch_ms
+from feed_engine.feeds.settings import DEFAULTS, FeedSettings
 from feed_engine.feeds.smart import cuts, pools
 from feed_engine.feeds.wide import due, read_row, remove
 from feed_engine.outbox.change import Advance, InterestShort
@@ -67,15 +67,14 @@ async def interest_short(
     settings: FeedSettings = DEFAULTS,
 ) -> None:
     """Fill the row of an interest."""
-    await fill(stores, task.interest_id, _most(settings))
+    await fill(stores, task.interest_id, _most(settings), task.at)
 
 
-async def fill(
-    stores: Stores, interest_id: int, limit: int, *, clock: Callable[[], int] = epoch_ms
-) -> None:
+async def fill(stores: Stores, interest_id: int, limit: int, at: int) -> None:
     """Write the newest pins of an interest that its row lacks, on each side. A trim may have
     removed them before. A pin that is deleted meanwhile may stay in the row until the next trim:
-    readers leave it out."""
+    readers leave it out. `at`: epoch ms of the request, so that a repeated job gives the cells of
+    both sides the same stamps."""
 
     async def side(store: WideColumnStore) -> None:
         seen = await cuts.cut_seen(store, interest_id)
@@ -86,13 +85,13 @@ async def fill(
         cells = dict(pools.followed_cell(pin, interest_id) for pin in newest)
         row = interest_row(interest_id)
         missing = {column: value for column, value in cells.items() if column not in there}
-        await pools.bring(store, row, missing, clock())
+        await pools.bring(store, row, missing, at)
         await cuts.mark_filled(store, interest_id, seen, complete=complete)
 
     await write_both(stores.pools, side)
 
 
-async def fill_short(stores: Stores, interest_id: int, settings: FeedSettings) -> None:
+async def fill_short(stores: Stores, interest_id: int, at: int, settings: FeedSettings) -> None:
     """Fill the row of an interest that has a new follower, if it may lack pins on a side and has
     fewer than a follow brings."""
 
@@ -102,7 +101,7 @@ async def fill_short(stores: Stores, interest_id: int, settings: FeedSettings) -
         return short and await cuts.may_lack(store, interest_id, filled=False)
 
     if any(await asyncio.gather(*(lacks(store) for store in stores.pools))):
-        await fill(stores, interest_id, _most(settings))
+        await fill(stores, interest_id, _most(settings), at)
 
 
 def _most(settings: FeedSettings) -> int:

@@ -17,7 +17,7 @@ from feed_engine.feeds.lanes import on_side
 from feed_engine.feeds.newest import Newest, newest_followed
 from feed_engine.feeds.refill_requests import ask
 from feed_engine.feeds.rows import POOLS_APPLIED, Source, pool_row
-from feed_engine.feeds.settings import DEFAULTS, FeedSettings, epoch_ms
+from feed_engine.feeds.settings import DEFAULTS, FeedSettings
 from feed_engine.feeds.smart import cuts, materialized, pools
 from feed_engine.outbox.change import Advance, PoolShort
 
@@ -35,7 +35,7 @@ async def pool_short(
     settings: FeedSettings = DEFAULTS,
 ) -> None:
     """Refill the viewer's pool of followed users' and boards' pins."""
-    await refill_pool(stores, task.viewer_id, settings)
+    await refill_pool(stores, task.viewer_id, task.at, settings)
 
 
 async def ask_refill_pool(stores: Stores, store: WideColumnStore, viewer_id: int, now: int) -> bool:
@@ -49,14 +49,11 @@ async def ask_refill_pool(stores: Stores, store: WideColumnStore, viewer_id: int
 
 
 async def refill_pool(
-    stores: Stores,
-    viewer_id: int,
-    settings: FeedSettings = DEFAULTS,
-    *,
-    clock: Callable[[], int] = epoch_ms,
+    stores: Stores, viewer_id: int, at: int, settings: FeedSettings = DEFAULTS
 ) -> None:
     """Write the newest pins that the viewer follows, and was not shown, to the viewer's pool, on
-    both sides. What the viewer unfollowed in the meantime is removed again."""
+    both sides. What the viewer unfollowed in the meantime is removed again. `at`: epoch ms of the
+    request, so that a repeated job gives the cells of both sides the same stamps."""
     seen = await asyncio.gather(
         *(cuts.cut_seen(store, viewer_id) for store in stores.pools), return_exceptions=True
     )
@@ -71,7 +68,7 @@ async def refill_pool(
                 raise before
             there = {cell.column for cell in await pools.remove_dead(stores, store, row)}
             missing = {column: cells[column] for column in cells if column not in there}
-            await pools.bring(store, row, missing, clock())
+            await pools.bring(store, row, missing, at)
             await cuts.mark_filled(store, viewer_id, before, complete=complete)
             await cuts.cut(store, row, viewer_id, settings.pool_cap)
             for ended in edges.difference(await _followed(stores, viewer_id)):

@@ -135,7 +135,7 @@ async def test_all_pins_of_a_followed_user_come_and_each_once(feeding: Feeding) 
     for target in (owner, left):
         await feeding.follow(viewer, target.id)
     await drain(feeding.stores, settings)
-    await refill_pool(feeding.stores, viewer.id, settings)
+    await refill_pool(feeding.stores, viewer.id, START + DAY, settings)
 
     async def unfollow() -> None:
         await feeding.unfollow(viewer, left.id)
@@ -143,7 +143,7 @@ async def test_all_pins_of_a_followed_user_come_and_each_once(feeding: Feeding) 
 
     primary: Any = Preceded(feeding.stores.pools.primary, "put", unfollow)
     sides = feeding.stores.pools._replace(primary=primary)
-    await refill_pool(feeding.stores._replace(pools=sides), viewer.id, settings)
+    await refill_pool(feeding.stores._replace(pools=sides), viewer.id, START + DAY, settings)
     await feeding.empty_popular()
     seen: list[int] = []
     for _ in range(8):

@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from bench.call_counts import Counts
+from datasources.errors import StoreUnavailable
 from datasources.protocols import Sides
 from datasources.records import Interest, Pin, User
 from feed_engine import writes
@@ -29,11 +30,12 @@ from feed_engine.feeds.settings import FeedSettings
 from feed_engine.feeds.smart import handover, pool_rows, pools, scores
 from feed_engine.feeds.smart.cuts import FILLED
 from feed_engine.feeds.smart.handover import visit_shown
-from feed_engine.feeds.smart.interests import fill, tidy
+from feed_engine.feeds.smart.interests import fill, interest_short, tidy
 from feed_engine.feeds.smart.service import home_page
 from feed_engine.feeds.wide import read_row
 from feed_engine.outbox.change import FanOutBatch, InterestShort, PinPublished, VisitShown
 from feed_engine.outbox.completion import settle
+from feed_engine.times import DAY, HOUR
 from tests.faulty import Unwell, marking
 from tests.feeds import START, Feeding, pins_of
 
@@ -311,6 +313,23 @@ async def test_a_fan_out_that_an_earlier_version_began_reaches_the_interests_row
     assert await in_row(feeding, interest) == [planned.id, begun.id]
 
 
+async def test_a_filling_that_runs_again_gives_both_sides_the_same_cells(feeding: Feeding) -> None:
+    """The standby does not answer the first time."""
+    interest, _, _ = await themed(feeding, 6)
+    await feeding.drain()
+    primary, standby = feeding.stores.pools
+    for side in feeding.stores.pools:
+        await side.trim(POOLS, interest_row(interest.id), 2)
+    task = InterestShort(interest_id=interest.id, at=START + DAY)
+    sides: Any = Sides(primary, Unwell(standby))
+    with pytest.raises(StoreUnavailable):
+        await interest_short(feeding.stores._replace(pools=sides), task, None, _nowhere)
+    await interest_short(feeding.stores, task, None, _nowhere)
+    cells = await read_row(primary, POOLS, interest_row(interest.id))
+    assert sum(cell.stamp == task.at for cell in cells) == 4
+    assert cells == await read_row(standby, POOLS, interest_row(interest.id))
+
+
 async def test_dead_pins_keep_no_place_from_living_ones(feeding: Feeding) -> None:
     interest, _, pins = await themed(feeding, 6)
     owner, board = pins[0].owner_id, await feeding.board(await feeding.user())
@@ -330,7 +349,7 @@ async def test_dead_pins_keep_no_place_from_living_ones(feeding: Feeding) -> Non
     await writes.update_board(feeding.stores, board.owner_id, board.id, flip)
     await feeding.drain()
     assert (await in_row(feeding, interest))[0] == hidden.id
-    await fill(feeding.stores, interest.id, 3)
+    await fill(feeding.stores, interest.id, 3, START + HOUR)
     assert (await in_row(feeding, interest))[:4] == ids([hidden, *pins[2:5]])
 
 
