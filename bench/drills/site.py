@@ -23,11 +23,9 @@ from datasources.ids import Kind
 from datasources.protocols import Job, OutboxRow, Sides, Stores
 from deploy.stack import Stack
 from deploy.stack.layout import to_toml
-from feed_engine.feeds.refill_requests import ASKED
+from feed_engine.feeds.row_cap import CUT
 from feed_engine.feeds.rows import TABLES_FEEDS, TABLES_POOLS
-from feed_engine.feeds.smart.cuts import CUT, FILLED
 from feed_engine.outbox.jobs import run_job
-from feed_engine.related.changes import LOG_PREFIX
 from gateway.http.auth import Tokens
 from gateway.settings import Settings, changed, read_settings
 from gateway.site.installation import install
@@ -41,7 +39,6 @@ CACHE_DB, QUEUE_DB = 14, 15
 START_SECONDS = 120
 SHARDS = 64
 AT_A_TIME = 8  # jobs
-OWN_MARKS = (CUT, FILLED, ASKED)
 
 
 @dataclass
@@ -133,20 +130,15 @@ async def settle(settings: Settings) -> tuple[int, int]:
 
 
 async def _rows(sides: Sides, side: int, name: str) -> dict[bytes, int]:
-    """A hash of each row's cells. Each side has marks of its own about its cuts and fillings. Of
-    the log of changes, each entry is on one side at least, because its readers read both. The
-    cells of pools have the stamps that their own side needed (`pools.bring`)."""
+    """A hash of each row's cells. The mark of a feed that was cut has the time of the cut on its
+    own side, so the stamps of the two sides differ by milliseconds."""
     table = next(t for t in TABLES_POOLS + TABLES_FEEDS if t.name == name)
-    found = {}
-    async for row, cells in sides[side].scan(table):
-        compared = tuple(
-            (cell.column, cell.value, 0 if table in TABLES_POOLS else cell.stamp)
-            for cell in cells
-            if cell.column not in OWN_MARKS
+    return {
+        row: hash(
+            tuple((cell.column, cell.value) if cell.column == CUT else cell for cell in cells)
         )
-        if compared and not row.startswith(LOG_PREFIX):
-            found[row] = hash(compared)
-    return found
+        async for row, cells in sides[side].scan(table)
+    }
 
 
 async def _drain(stores: Stores) -> None:

@@ -28,7 +28,7 @@ KEPT = 3 * DAY
 """The age at which the log is removed. A snapshot must be newer."""
 _PAGE = 1000
 _COLUMN = struct.Struct(">QQ")
-LOG_PREFIX = b"related\0"
+_PREFIX = b"related\0"
 
 
 class Entry(NamedTuple):
@@ -38,7 +38,7 @@ class Entry(NamedTuple):
 
 def log_row(at: int) -> bytes:
     """The row of the hour of an epoch ms."""
-    return LOG_PREFIX + (at // HOUR).to_bytes(8, "big")
+    return _PREFIX + (at // HOUR).to_bytes(8, "big")
 
 
 def noting(handler: Handler, ids_of: Callable[[Any], Sequence[int]]) -> Handler:
