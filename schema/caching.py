@@ -15,7 +15,7 @@ from strawberry.schema_directive import Location
     description="How long shared caches may keep a field, or each field that returns this type: "
     "`maxAge` seconds, or as long as the object that has the field (`inheritMaxAge`). An answer is "
     "kept as long as its field with the smallest age; a root field or an object without a hint is "
-    "not kept. The setting `public_max_age` bounds all ages.",
+    "not kept. The setting `http.public_max_age` bounds all ages.",
 )
 class CacheControl:
     max_age: int = 0

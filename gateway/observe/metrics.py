@@ -221,8 +221,8 @@ class RefusalCollector(Collector):
         metric = CounterMetricFamily(
             "pinway_operations_refused",
             "Operations that were refused, by the setting of [limits] that they exceeded: max_cost "
-            "(cost), rate_cost (rate), max_running (running), max_response_bytes (bytes), "
-            "sign_ups_per_hour (accounts) or max_answers_bytes (unread).",
+            "(cost), rate_cost (rate), max_running (running), max_response_bytes (bytes) or "
+            "sign_ups_per_hour (accounts); or by http.max_answers_bytes (unread).",
             labels=["reason"],
         )
         for field in fields(self._refusals):
