@@ -14,13 +14,13 @@ from collections.abc import Sequence
 from datasources.mappings import ListKey, Mapping
 from datasources.protocols import Stores, WideColumnStore
 from datasources.records import Pin
-from feed_engine.feeds.content import newest_pins, public_pins
+from feed_engine.feeds.content import newest_pins
 from feed_engine.feeds.dual import write_both
 from feed_engine.feeds.refill_requests import ask
-from feed_engine.feeds.rows import POOLS, POOLS_APPLIED, interest_row, parse_pool
+from feed_engine.feeds.rows import POOLS, POOLS_APPLIED, interest_row
 from feed_engine.feeds.settings import DEFAULTS, FeedSettings
 from feed_engine.feeds.smart import cuts, pools
-from feed_engine.feeds.wide import due, read_row, remove
+from feed_engine.feeds.wide import due
 from feed_engine.outbox.change import Advance, InterestShort
 
 
@@ -42,20 +42,9 @@ async def put_pin(
 
 async def tidy(store: WideColumnStore, stores: Stores, interest_id: int, keep: int) -> None:
     """Remove pins that nobody can see there any more, and keep the best `keep` of the others."""
-    await _remove_dead(store, stores, interest_id)
-    await cuts.cut(store, interest_row(interest_id), interest_id, keep)
-
-
-async def _remove_dead(store: WideColumnStore, stores: Stores, interest_id: int) -> set[bytes]:
-    """Remove the pins that nobody can see in the row any more, each cell at its own stamp. Returns
-    the columns that stay."""
     row = interest_row(interest_id)
-    cells = await read_row(store, POOLS, row)
-    ids = {cell.column: parse_pool(cell.column).pin_id for cell in cells}
-    pins = await public_pins(stores, ids.values())
-    there = {id for id, pin in pins.items() if interest_id in pin.interest_ids}
-    await remove(store, POOLS, row, (cell for cell in cells if ids[cell.column] not in there))
-    return {column for column, id in ids.items() if id in there}
+    await pools.remove_dead(stores, store, row)
+    await cuts.cut(store, row, interest_id, keep)
 
 
 async def interest_short(
@@ -78,12 +67,12 @@ async def fill(stores: Stores, interest_id: int, limit: int, at: int) -> None:
 
     async def side(store: WideColumnStore) -> None:
         seen = await cuts.cut_seen(store, interest_id)
-        there = await _remove_dead(store, stores, interest_id)
+        row = interest_row(interest_id)
+        there = {cell.column for cell in await pools.remove_dead(stores, store, row)}
         key = ListKey(Mapping.INTEREST_HAS_PINS, interest_id)
         newest = (await newest_pins(stores, [key], limit))[key]
         complete = (await stores.shards.mappings.heads([key]))[key].size <= limit
         cells = dict(pools.followed_cell(pin, interest_id) for pin in newest)
-        row = interest_row(interest_id)
         missing = {column: value for column, value in cells.items() if column not in there}
         await pools.bring(store, row, missing, at)
         await cuts.mark_filled(store, interest_id, seen, complete=complete)

@@ -158,8 +158,8 @@ async def sweep(stores: Stores, user_id: int, shown: ShownAmong, at: int) -> Non
 
 
 async def remove_dead(stores: Stores, store: WideColumnStore, row: bytes) -> list[Cell]:
-    """Remove the pins that nobody may see any more, or that left what brought them, from a user's
-    row on one side. Returns the cells that stay."""
+    """Remove the pins that nobody may see any more, or that left what brought them, from the row of
+    a user or an interest on one side. Returns the cells that stay."""
     cells = await read_row(store, POOLS, row)
     # Looked up after each side's read: a pin that comes back has other cells there by then.
     public = await public_pins(stores, (parse_pool(cell.column).pin_id for cell in cells))
