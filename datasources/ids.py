@@ -78,3 +78,9 @@ def parse(text: str, kind: Kind | None = None) -> int:
 def _a(kind: Kind) -> str:
     name = kind.name.lower()
     return f"an {name}" if kind is Kind.INTEREST else f"a {name}"
+
+
+def decoy(id: int, kind: Kind) -> int:
+    """The id of no object, on the shard of `id`. Reading it takes the time of reading an object
+    that exists: strangers can't tell a hidden object from an absent one."""
+    return compose(shard_of(id), kind, MAX_LOCAL)

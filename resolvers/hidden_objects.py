@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
-from datasources.ids import MAX_LOCAL, Kind, compose, kind_of, shard_of
+from datasources.ids import Kind, decoy, kind_of
 from loaders.objects import ObjectByIdLoader
 from resolvers.context import Context
 
@@ -37,7 +37,7 @@ async def even_out(context: Context, ids: Iterable[int]) -> None:
             await loader.even_out(list(dict.fromkeys(some)))  # a shard has one decoy
             if place := _PLACES.get(kind):
                 level += [
-                    _decoy(id, place[0]) if record is None else getattr(record, place[1])
+                    decoy(id, place[0]) if record is None else getattr(record, place[1])
                     for id, record in zip(some, records, strict=True)
                 ]
 
@@ -53,8 +53,3 @@ def _known(loader: ObjectByIdLoader[Any], id: int) -> Any:
     slot = cache.slots.get(id)
     value = None if slot is None else cache.values[slot]
     return value if getattr(value, "id", None) == id else None
-
-
-def _decoy(id: int, kind: Kind) -> int:
-    """The id of no object, on the same shard."""
-    return compose(shard_of(id), kind, MAX_LOCAL)

@@ -1,6 +1,7 @@
 """Access checks of writes: loads objects from the master shards, and decides who may change them.
 
-For an object that the viewer may not see, the answer is the same as for a missing object.
+For an object that the viewer may not see, the answer and the calls of stores are the same as for a
+missing object. For a missing pin, a decoy takes the place of its board.
 """
 
 from collections.abc import Sequence
@@ -8,7 +9,7 @@ from typing import TypeVar
 
 from datasources import records
 from datasources.errors import BadInput, Forbidden, NotFound
-from datasources.ids import InvalidId, Kind, kind_of, shard_of
+from datasources.ids import InvalidId, Kind, decoy, kind_of, shard_of
 from datasources.protocols import ShardTx, Stores
 from datasources.records import Board, Interest, Pin, Record
 
@@ -96,6 +97,8 @@ async def find_pin(stores: Stores, viewer_id: int, pin_id: int) -> tuple[Pin, Bo
     """A pin that the viewer may see, and its board. Raises NotFound."""
     home(stores, Kind.PIN, pin_id)
     pin = (await read(stores, Pin, [pin_id])).get(pin_id)
+    if pin is None:
+        await read(stores, Board, [decoy(pin_id, Kind.BOARD)])
     while pin is not None:
         board = (await read(stores, Board, [pin.board_id])).get(pin.board_id)
         if board is None or not visible(board, viewer_id):

@@ -4,7 +4,7 @@ import msgspec
 
 from datasources import records
 from datasources.errors import Forbidden, NotFound, StoreCorrupt
-from datasources.ids import Kind
+from datasources.ids import Kind, decoy
 from datasources.mappings import SEQUENCE_STEP, Edge, EdgeKey, ListKey, Mapping
 from datasources.protocols import ShardTx, Stores
 from datasources.records import Board, Comment, Pin
@@ -69,12 +69,11 @@ async def delete_comment(
     async def prepare() -> int | None:
         """The owner of the pin, if the viewer must be the pin's owner."""
         comment = (await access.read(stores, Comment, [comment_id])).get(comment_id)
-        if comment is None:
-            raise access.missing(Kind.COMMENT, comment_id)
-        if comment.author_id == viewer_id:
+        if comment is not None and comment.author_id == viewer_id:
             return None
+        pin_id = decoy(comment_id, Kind.PIN) if comment is None else comment.pin_id
         try:
-            pin, _ = await access.find_pin(stores, viewer_id, comment.pin_id)
+            pin, _ = await access.find_pin(stores, viewer_id, pin_id)
         except NotFound:
             raise access.missing(Kind.COMMENT, comment_id) from None
         return pin.owner_id

@@ -11,7 +11,7 @@ import msgspec
 
 from datasources import records
 from datasources.errors import Forbidden, NotFound, StoreCorrupt
-from datasources.ids import Kind
+from datasources.ids import Kind, decoy
 from datasources.mappings import Edge, EdgeKey, ListKey, Mapping
 from datasources.protocols import ShardTx, Stores
 from datasources.records import Board, Pin
@@ -202,10 +202,10 @@ async def _replace_row(tx: ShardTx, rows: Rows, pin: Pin, *, active: bool) -> Ed
 
 
 async def _board_id(stores: Stores, pin_id: int) -> int:
+    """The board of a pin; a decoy for a missing pin: `lock_own` then refuses it with the calls that
+    a hidden pin takes."""
     pin = (await access.read(stores, Pin, [pin_id])).get(pin_id)
-    if pin is None:
-        raise access.missing(Kind.PIN, pin_id)
-    return pin.board_id
+    return decoy(pin_id, Kind.BOARD) if pin is None else pin.board_id
 
 
 async def lock_own(

@@ -1,8 +1,10 @@
-"""A stranger's request for a hidden object makes the calls of a request for an absent object."""
+"""A stranger's request for a hidden object makes the calls of a request for an absent object, and
+gets the same answer."""
 
 from collections import Counter
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import pytest
 
@@ -17,6 +19,28 @@ FIELDS = {
     Kind.PIN: ("pin(id: $id) { id }", "node(id: $id) { id }", "nodes(ids: [$id]) { id }"),
     Kind.COMMENT: ("node(id: $id) { id }", "nodes(ids: [$id]) { id }"),
 }
+ID = "the id"
+"""Stands for the id of a hidden or an absent object in the inputs of mutations."""
+WRITES: tuple[tuple[Kind, str, str, dict[str, Any]], ...] = (
+    (Kind.PIN, "likePin", "LikePin", {"pinId": ID}),
+    (Kind.PIN, "unlikePin", "LikePin", {"pinId": ID}),
+    (Kind.PIN, "createComment", "CreateComment", {"pinId": ID, "text": "hm"}),
+    (Kind.PIN, "repin", "Repin", {"pinId": ID, "boardId": "own"}),
+    (Kind.PIN, "updatePin", "UpdatePin", {"pinId": ID, "title": "hm"}),
+    (Kind.PIN, "deletePin", "DeletePin", {"pinId": ID}),
+    (Kind.PIN, "movePin", "MovePin", {"pinId": ID, "boardId": "own"}),
+    (Kind.PIN, "reorderPin", "ReorderPin", {"boardId": "own", "pinId": ID, "afterPinId": "pin"}),
+    (Kind.PIN, "reorderPin", "ReorderPin", {"boardId": "own", "pinId": "pin", "afterPinId": ID}),
+    (Kind.PIN, "updateBoard", "UpdateBoard", {"boardId": "own", "coverPinId": ID}),
+    (Kind.BOARD, "createPin", "CreatePin", {"boardId": ID}),
+    (Kind.BOARD, "repin", "Repin", {"pinId": "pin", "boardId": ID}),
+    (Kind.BOARD, "movePin", "MovePin", {"pinId": "pin", "boardId": ID}),
+    (Kind.BOARD, "updateBoard", "UpdateBoard", {"boardId": ID, "name": "hm"}),
+    (Kind.BOARD, "deleteBoard", "DeleteBoard", {"boardId": ID}),
+    (Kind.BOARD, "followBoard", "FollowBoard", {"boardId": ID}),
+    (Kind.BOARD, "unfollowBoard", "FollowBoard", {"boardId": ID}),
+    (Kind.COMMENT, "deleteComment", "DeleteComment", {"commentId": ID}),
+)
 
 
 @dataclass
@@ -26,6 +50,8 @@ class World:
     gateway: Gateway
     counts: Counts
     hidden: dict[Kind, str]
+    own: dict[str, str]
+    """The stranger's board and the pin on it."""
 
     def absent(self, kind: Kind) -> str:
         """The id of no object, on the hidden object's shard."""
@@ -50,6 +76,25 @@ class World:
         )
         [value] = answer["data"].values()
         assert not any(value if isinstance(value, list) else [value]), answer
+        return self._reads()
+
+    async def refusal(
+        self, field: str, type_: str, given: dict[str, Any], id: str
+    ) -> tuple[str, Counter[str]]:
+        """The errors of a stranger's mutation, without its id, and the calls of stores."""
+        self.counts.clear()
+        query = (
+            f"mutation($input: {type_}Input!) "
+            f"{{ {field}(input: $input) {{ errors {{ code field message }} }} }}"
+        )
+        ids = {ID: id, **self.own}
+        answer = await self.gateway.data(
+            query, "stranger", input={name: ids.get(value, value) for name, value in given.items()}
+        )
+        assert answer[field]["errors"], answer
+        return str(answer).replace(id, ID), self._reads()
+
+    def _reads(self) -> Counter[str]:
         return Counter(
             {
                 name: count
@@ -68,11 +113,13 @@ async def world(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World
         made = await gateway.mutate(
             "owner", "createComment", "comment { id }", pinId=pin, text="shh"
         )
+        own = await gateway.board("stranger", "Mine")
+        mine = {"own": own, "pin": await gateway.pin("stranger", own, "mine")}
         counts = Counts()
         stores = counts.of(gateway.stores)
         gateway.runtime = replace(gateway.runtime, stores=stores)
         hidden = {Kind.BOARD: board, Kind.PIN: pin, Kind.COMMENT: made["comment"]["id"]}
-        yield World(gateway, counts, hidden)
+        yield World(gateway, counts, hidden, mine)
 
 
 @pytest.mark.parametrize("viewer", STRANGERS)
@@ -89,6 +136,20 @@ async def test_hidden_and_absent_ids_make_the_same_calls(
         await world.remember()
         warm = await world.calls(field, viewer, world.hidden[kind])
         assert cold == again == warm == absent, field
+
+
+@pytest.mark.parametrize(("kind", "field", "type_", "given"), WRITES)
+async def test_writes_to_hidden_and_to_absent_ids_are_refused_alike(
+    world: World, kind: Kind, field: str, type_: str, given: dict[str, Any]
+) -> None:
+    write = field, type_, given
+    await world.refusal(*write, world.absent(kind))  # the viewer is in the cache from here on
+    absent = await world.refusal(*write, world.absent(kind))
+    await world.forget()
+    cold = await world.refusal(*write, world.hidden[kind])
+    await world.remember()
+    warm = await world.refusal(*write, world.hidden[kind])
+    assert cold == warm == absent
 
 
 @pytest.mark.parametrize("kind", FIELDS)
