@@ -87,6 +87,7 @@ def create_site(
     new_context = _contexts(settings, tokens, runtime)
     executor, served = executor or new_executor(settings), Served()
     clients = _clients(settings, runtime, executor.refusals, shares)
+    here = ThisMachine(settings)
     endpoint = GraphQLEndpoint(
         executor,
         tokens,
@@ -99,7 +100,7 @@ def create_site(
             lines=request_lines(settings, process),
             slow_seconds=settings.telemetry.slow_seconds,
             tracer=runtime.tracer,
-            may_show=bool(settings.auth.demo_viewer),
+            may_show=here.sent_with if settings.auth.demo_viewer else None,
         ),
         persisted=persisted_documents(settings, trusted),
         public_max_age=settings.http.public_max_age,
@@ -116,7 +117,6 @@ def create_site(
         JobCollector(runtime.jobs),
         *counting,
     )
-    here = ThisMachine(settings)
     operators = None if settings.http.admin_port or settings.production else here
     admin = Admin(runtime.stores, registry, here=operators, siblings=siblings)
     cors = None

@@ -184,7 +184,7 @@ class GraphQLEndpoint:
         (`gateway.http.peers.Proxies.client` returns the client's address). It is empty if the
         connection has no address."""
         began = perf_counter()
-        request = self._requests.begin(headers)
+        request = self._requests.begin(headers, peer)
         clients = self._clients
         if clients is None:
             return await self._answer(headers, text, peer, read_only, request, began)

@@ -1,5 +1,5 @@
-"""Decides which requests come from this machine itself: they get metrics, the stores' states and
-the demo users' tokens without any password.
+"""Decides which requests come from this machine itself: they get metrics, the stores' states, the
+demo users' tokens and `extensions.trace` without any password.
 
 A loopback address alone proves nothing: behind a proxy on this machine, every stranger's connection
 comes from 127.0.0.1. A proxy that names its clients is recognized by its headers. A proxy that
@@ -53,6 +53,13 @@ class ThisMachine:
         if not self._is_watching or _is_named(request):
             return False
         return self._watched(request) is None
+
+    def sent_with(self, headers: Headers, peer: str) -> bool:
+        """Whether a request with these headers, from the peer's address, comes from this machine.
+        `refuses` has looked at the request before, if its version or its host could be a sign of a
+        proxy."""
+        scope = {"type": "http", "client": (peer, 0), "headers": list(headers.items())}
+        return bool(peer) and self.sent(Request(scope))
 
     def refuses(self, scope: Scope) -> bool:
         """Whether to refuse a request: a browser sends it for a host that is not the gateway's.

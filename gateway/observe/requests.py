@@ -4,7 +4,7 @@
 import re
 import secrets
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import count
 from typing import Any
 
@@ -57,18 +57,20 @@ class Requests:
         lines: Lines | None = None,
         slow_seconds: float = 0.0,
         tracer: Tracer | None = None,
-        may_show: bool = False,
+        may_show: Callable[[Headers, str], bool] | None = None,
         volume: Volume | None = None,
     ) -> None:
         """`lines` gets a line for each request, and another for each request that took longer than
-        `slow_seconds` (0: none). `may_show`: clients may request `extensions.trace`. `volume`
-        bounds the lines of one address."""
+        `slow_seconds` (0: none). `may_show`: whether a request with these headers, from the address
+        of a peer, may ask for `extensions.trace`; None: none may. `volume` bounds the lines of one
+        address."""
         self._lines, self._slow, self._tracer = lines, slow_seconds, tracer
         self._may_show, self._volume = may_show, volume or Volume()
         self._start, self._numbers = secrets.token_hex(4), count(1)
 
-    def begin(self, headers: Headers) -> Observed:
-        """Begin a request. Its work is recorded from now on, if its recording is needed."""
+    def begin(self, headers: Headers, peer: str = "") -> Observed:
+        """Begin a request, which came from the address `peer`. Its work is recorded from now on, if
+        its recording is needed."""
         given = headers.get(b"x-request-id")
         if given is not None and _ID.fullmatch(given):
             id = given.decode()
@@ -78,7 +80,8 @@ class Requests:
         request = Observed(id)
         if b"traceparent" in headers or self._tracer is not None:
             self._place(request, headers)
-        request.wants_trace = self._may_show and headers.get(b"x-pinway-trace") == b"1"
+        if self._may_show is not None and headers.get(b"x-pinway-trace") == b"1":
+            request.wants_trace = self._may_show(headers, peer)
         place = request.place
         if request.wants_trace or self._slow or (self._tracer and place and place.sampled):
             came_from = _came_from(headers) if place is not None else None

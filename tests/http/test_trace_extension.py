@@ -53,6 +53,29 @@ async def test_a_refused_request_has_a_trace_too(tmp_path: Path) -> None:
     assert [span["outcome"] for span in spans if span["kind"] == "request"] == ["errors"]
 
 
+@pytest.mark.parametrize(
+    ("peer", "headers"),
+    [
+        ("203.0.113.5", {}),
+        ("203.0.113.5", {"x-forwarded-for": "127.0.0.1"}),
+        ("127.0.0.1", {"x-forwarded-for": "203.0.113.5"}),
+        ("127.0.0.1", {"via": "1.1 proxy"}),
+        ("127.0.0.1", {"host": "pinway.example"}),
+    ],
+)
+@pytest.mark.parametrize("method", ["POST", "GET"])
+async def test_a_stranger_gets_none_and_its_work_is_not_recorded(
+    tmp_path: Path, peer: str, headers: dict[str, str], method: str
+) -> None:
+    async with site(tmp_path) as found, client(found.public, peer) as c:
+        sent = {"x-pinway-trace": "1", **headers}
+        if method == "POST":
+            answer = await c.post("/graphql", json={"query": NAMED}, headers=sent)
+        else:
+            answer = await c.get("/graphql", params={"query": NAMED}, headers=sent)
+    assert answer.json() == {"data": {"user": None}}
+
+
 async def test_without_a_demo_viewer_nobody_gets_one(tmp_path: Path) -> None:
     async with site(tmp_path, {"auth.demo_viewer": ""}) as found:
         for peer in ("127.0.0.1", "203.0.113.5"):
