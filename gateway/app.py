@@ -22,6 +22,7 @@ from gateway.execution.executor import Executor
 from gateway.http import console
 from gateway.http.auth import Tokens
 from gateway.http.endpoint import FAILED, Front, GraphQLEndpoint, misdirected
+from gateway.http.issuer import new_issuer
 from gateway.http.not_found import missing
 from gateway.http.peers import Proxies
 from gateway.http.persisted import persisted_documents
@@ -104,6 +105,7 @@ def create_site(
         ),
         persisted=persisted_documents(settings, trusted),
         public_max_age=settings.http.public_max_age,
+        issuer=new_issuer(settings),
     )
     registry = new_registry(
         FeedCollector(runtime.races),

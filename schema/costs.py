@@ -2,7 +2,7 @@
 
 `@cost` and `@listSize` follow IBM's GraphQL Cost Directives specification. `@reads` and `@toll` are
 Pinway's own: `@reads` says what a field reads from the stores, whatever is selected below it, and
-`@toll` makes a field more expensive than its work.
+`@toll` makes a field more expensive than what it reads.
 """
 
 from typing import Any
@@ -17,6 +17,13 @@ FIELD = [Location.FIELD_DEFINITION]
 A_WALK = 3000
 """Entries that are read in the time of a walk, some milliseconds, and the entries that it reads
 before it begins."""
+
+A_NEW_VISIT = 4800
+"""The toll of a page of the home feed, in entries that are read in the same time: a new visit is
+ordered and kept, beside what it reads."""
+A_WRITE = 380
+"""The toll of a write, in entries that are read in the same time: its transaction, its commit and
+its jobs, beside what it reads."""
 
 
 @strawberry.schema_directive(
@@ -57,8 +64,9 @@ class Reads:
 @strawberry.schema_directive(
     locations=FIELD,
     name="toll",
-    description="A cost of a field, for each parent, that is no work: it bounds how often a client "
-    "may use the field. It counts for the bound and the rate, and no operation waits for it.",
+    description="A cost of a field, for each parent, beside what it reads: it bounds how often a "
+    "client may use the field. It counts for the bound and the rate, and no operation waits for "
+    "it.",
 )
 class Toll:
     weight: str

@@ -2,7 +2,7 @@
 reads (`resolvers.mutations.inputs`)."""
 
 import dataclasses
-from typing import Any
+from typing import Any, ClassVar
 
 import strawberry
 
@@ -29,12 +29,15 @@ def _key(
 
 
 class _Change(inputs.Change):
-    """An input whose absent fields stay unchanged."""
+    """An input whose absent fields stay unchanged. `_apart` are its fields that name the object or
+    the write."""
+
+    _apart: ClassVar[frozenset[str]] = frozenset(("board_id", "pin_id", "idempotency_key"))
 
     def given(self) -> dict[str, Any]:
-        """The fields that were sent, without the object's id and the idempotency key."""
+        """The changed fields that were sent."""
         names = [f.name for f in dataclasses.fields(self)]  # type: ignore[arg-type]
-        sent = {name: getattr(self, name) for name in names[1:] if name != "idempotency_key"}
+        sent = {name: getattr(self, name) for name in names if name not in self._apart}
         return {name: value for name, value in sent.items() if value is not strawberry.UNSET}
 
 
@@ -48,6 +51,17 @@ class SignUpInput(inputs.SignUp):
         "with the same key again, and no second user is made; for 15 minutes, the answer also has "
         "the token."
     )
+
+
+@strawberry.input(
+    description="Changes to the viewer's profile. An absent field stays unchanged; a null clears "
+    "the field."
+)
+class UpdateProfileInput(_Change, inputs.UpdateProfile):
+    full_name: str | None = _kept("The displayed name, up to 180 characters.")
+    about: str | None = _kept("A text about the user, up to 2,000 characters.")
+    avatar: "ImageInput | None" = _kept("The picture of the user.")
+    idempotency_key: str | None = _key()
 
 
 @strawberry.input(description="A new board for the viewer.")

@@ -4,11 +4,12 @@ import strawberry
 
 from resolvers.mutations import boards, edges, people, pins
 from schema import inputs, payloads
-from schema.costs import Toll, reads
+from schema.costs import A_WRITE, Toll, reads
 from schema.fields import mutation
 
-WRITE = reads(40, each=20)
-SIGN_UP = [*WRITE, Toll(weight="30000")]
+_WRITING = reads(40, each=20)
+WRITE = [*_WRITING, Toll(weight=str(A_WRITE))]
+SIGN_UP = [*_WRITING, Toll(weight="30000")]
 """The cost of a sign-up. The default limits allow one in a request, 33 at once, and one every three
 seconds for an address."""
 
@@ -24,6 +25,12 @@ class Mutation:
         "Create a user. The client must not be signed in; an address may create a few users.",
         input=inputs.SignUpInput,
         cost=SIGN_UP,
+    )
+    update_profile: payloads.UpdateProfilePayload | None = mutation(
+        people.update_profile,
+        "Change the viewer's profile.",
+        input=inputs.UpdateProfileInput,
+        cost=WRITE,
     )
     create_board: payloads.CreateBoardPayload | None = mutation(
         boards.create_board, "Create a board.", input=inputs.CreateBoardInput, cost=WRITE

@@ -92,6 +92,12 @@ class SignUpPayload:
     errors: list[UserError] = _errors()
 
 
+@strawberry.type(description="The viewer as it is now, for every reader at once.")
+class UpdateProfilePayload:
+    user: User | None = _object()
+    errors: list[UserError] = _errors()
+
+
 @strawberry.type(
     description="The new board. The board and its owner's lists and counts can be read now."
 )

@@ -5,7 +5,7 @@ import strawberry
 from resolvers import boards, feeds, interests, nodes, pins, users
 from resolvers.paging import MAX_PAGE
 from schema.caching import SECONDS, TOPIC_SECONDS
-from schema.costs import listed, page, reads
+from schema.costs import A_NEW_VISIT, Toll, listed, page, reads
 from schema.feeds import FollowingFeedConnection, HomeFeedConnection
 from schema.fields import field
 from schema.nodes import Connection, Node
@@ -50,7 +50,7 @@ class Query:
         feeds.home_feed,
         "The viewer's home feed; without a viewer, popular pins. Each visit uses up new pins: pass "
         "`visitId` to see the same visit again.",
-        cost=page(60, 5, each=1200, backward=False),
+        cost=[*page(60, 5, each=1200, backward=False), Toll(weight=str(A_NEW_VISIT))],
     )
     following_feed: FollowingFeedConnection | None = field(
         feeds.following_feed,

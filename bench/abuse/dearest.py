@@ -1,5 +1,5 @@
-"""The most expensive anonymous requests within the default limits: processor time, store calls,
-memory.
+"""The most expensive requests of strangers within the default limits: processor time, store calls,
+memory. A stranger may sign up, so operations that need a viewer are run for a newcomer.
 
 Operations are generated from the schema and widened with aliases until they cost nearly as much as
 is allowed. Each is also run with wrong page sizes, so that a part of its answer is errors and
@@ -30,7 +30,7 @@ from typing import Any
 import uvloop
 from graphql import FieldNode, NameNode, OperationDefinitionNode, SelectionNode, parse, print_ast
 
-from bench.abuse.attacks import errors
+from bench.abuse.attacks import errors, long_texts
 from bench.abuse.attacks.random_operations import Drawn
 from bench.abuse.attacks.shapes import PAGE_OF_PINS
 from bench.abuse.site import SECRET, Facts, prepare
@@ -73,6 +73,13 @@ KNOWN = {
     "the schema": "__schema { types { name description fields { name description args { name "
     "description type { name kind } } type { name kind ofType { name } } } } }",
 }
+FEEDS = (
+    "homeFeed(first: 1) { visitId }",  # each run begins new visits
+    _FEED,
+    "followingFeed(first: 1) { edges { cursor } }",
+    "followingFeed(first: 100) { edges { node { title description board { name } } } }",
+)
+"""Feeds of a viewer."""
 _NO = "pageInfo { hasNextPage }"
 FAILING: dict[str, tuple[str, dict[str, Any]]] = {
     "errors": (errors.failing(10), {}),
@@ -132,11 +139,20 @@ DEAR_VALUES: dict[str, tuple[str, dict[str, Any]]] = {
 """Operations whose variables take longer than the data that they read."""
 
 
+def _long_texts(board: str) -> Iterator[str]:
+    """Operations whose answers are the long descriptions of a board's pins. The last two are much
+    larger than an answer may be."""
+    for boards, aliases in ((1, 1), (1, 20), (1, 45), (10, 9), (1, 98), (100, 98)):
+        yield long_texts.of_boards(board, boards, aliases)
+
+
 @dataclass
 class Spent:
     """The resources that one operation used. Times are in seconds, memory in bytes."""
 
     text: str
+    variables: dict[str, Any]
+    token: str
     estimate: int
     seconds: float
     calls: int
@@ -159,30 +175,40 @@ class Bench:
             operation.estimate.cost(variables) if isinstance(operation, PreparedOperation) else None
         )
 
-    async def ask(self, text: str, variables: dict[str, Any]) -> None:
-        """Run an operation without a viewer."""
+    async def ask(self, text: str, variables: dict[str, Any], token: str = "") -> None:
+        """Run an operation in the name of a user, or without a viewer."""
         body = json.dumps({"query": text, "variables": variables}).encode()
         headers = {b"content-type": b"application/json"}
+        if token:
+            headers[b"authorization"] = f"Bearer {token}".encode()
         await self._endpoint.answer(headers, body, "192.0.2.1")
 
-    async def measure(self, text: str, variables: dict[str, Any], estimate: int) -> Spent:
+    async def write_long_texts(self, facts: Facts) -> None:
+        """Put pins with long descriptions on the stranger's last board."""
+        for variables in long_texts.pins(facts.own_boards[-1]):
+            await self.ask(long_texts.CREATE, variables, facts.stranger)
+
+    async def measure(
+        self, text: str, variables: dict[str, Any], token: str, estimate: int
+    ) -> Spent:
         best, calls = float("inf"), 0
         for _ in range(3):
             gc.collect()
             self._counts.clear()
             began = time.process_time()
-            await self.ask(text, variables)
+            await self.ask(text, variables, token)
             best = min(best, time.process_time() - began)
             calls = max(calls, self._counts.calls.total())
-        return Spent(text, estimate, best, calls)
+        return Spent(text, variables, token, estimate, best, calls)
 
-    async def memory(self, text: str, variables: dict[str, Any]) -> int:
+    async def memory(self, spent: Spent) -> int:
         """The largest growth of the memory while the operation ran."""
-        await self.ask(text, variables)  # to compile it, and fill the caches
+        given = spent.text, spent.variables, spent.token
+        await self.ask(*given)  # to compile it, and fill the caches
         gc.collect()
         tracemalloc.start()
         try:
-            await self.ask(text, variables)
+            await self.ask(*given)
             return tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()
@@ -205,16 +231,17 @@ async def _measured(settings: Settings, facts: Facts, drawn: int, told: bool) ->
         counted = Runtime(stores, Feeds(stores, feeds.pools_race, feeds.feeds_race))
         executor = new_executor(settings)
         app: Any = create_site(settings, counted, executor).public
-        bench, found = Bench(app._endpoint, executor, counts), list[tuple[Spent, dict[str, Any]]]()
-        for text, variables in _candidates(facts, drawn):
+        bench, every = Bench(app._endpoint, executor, counts), list[Spent]()
+        await bench.write_long_texts(facts)
+        for text, variables, token in _candidates(facts, drawn):
             widened = _widened(text, lambda t, v=variables: bench.estimate(t, v), settings)
             if widened is None:
                 continue
-            found.append((await bench.measure(widened[0], variables, widened[1]), variables))
-        for key in (lambda each: each[0].seconds, lambda each: each[0].estimate):
-            for spent, variables in sorted(found, key=key, reverse=True)[:MEASURED_AGAIN]:
-                spent.memory = spent.memory or await bench.memory(spent.text, variables)
-    every = [spent for spent, _ in found]
+            wide, estimate = widened
+            every.append(await bench.measure(wide, variables, token, estimate))
+        for key in (lambda each: each.seconds, lambda each: each.estimate):
+            for spent in sorted(every, key=key, reverse=True)[:MEASURED_AGAIN]:
+                spent.memory = spent.memory or await bench.memory(spent)
     slowest = max(every, key=lambda spent: spent.seconds)
     most = max(every, key=lambda spent: spent.calls)
     largest = max(every, key=lambda spent: spent.memory)
@@ -225,21 +252,21 @@ async def _measured(settings: Settings, facts: Facts, drawn: int, told: bool) ->
     of = f"of {len(every)} operations, {near} of more than half of max_cost"
     return [
         Row(
-            "dearest anonymous request: processor time",
+            "dearest request of a stranger: processor time",
             slowest.seconds * 1e3,
             "ms",
             f"<= {SECONDS * 1e3:g}",
             f"{of}; estimate {slowest.estimate:,}",
         ),
         Row(
-            "dearest anonymous request: store calls",
+            "dearest request of a stranger: store calls",
             most.calls,
             "",
             f"<= {CALLS}",
             f"estimate {most.estimate:,}",
         ),
         Row(
-            "dearest anonymous request: memory",
+            "dearest request of a stranger: memory",
             largest.memory / 2**20,
             "MiB",
             f"<= {MEMORY:g}",
@@ -248,20 +275,24 @@ async def _measured(settings: Settings, facts: Facts, drawn: int, told: bool) ->
     ]
 
 
-def _candidates(facts: Facts, drawn: int) -> Iterator[tuple[str, dict[str, Any]]]:
+def _candidates(facts: Facts, drawn: int) -> Iterator[tuple[str, dict[str, Any], str]]:
+    """Operations with their variables and their viewer's token."""
     for field in KNOWN.values():
-        yield f"query {{ {field} }}", {}
-    yield from DEAR_VALUES.values()
-    yield from FAILING.values()
+        yield f"query {{ {field} }}", {}, ""
+    for field in FEEDS:
+        yield f"query {{ {field} }}", {}, facts.stranger
+    yield from ((text, variables, "") for text, variables in DEAR_VALUES.values())
+    yield from ((text, variables, "") for text, variables in FAILING.values())
+    yield from ((text, {}, "") for text in _long_texts(facts.own_boards[-1]))
     rng = random.Random(1)
     ids = {"User": facts.users, "Board": facts.boards, "Pin": facts.pins}
     for _ in range(drawn):
         one = Drawn(schema._schema, rng, ids)
         text = one.query()
-        yield text, one.variables
+        yield text, one.variables, ""
         failing = _with_errors(text, rng)
         if failing != text:
-            yield failing, one.variables
+            yield failing, one.variables, ""
 
 
 def _with_errors(text: str, rng: random.Random) -> str:

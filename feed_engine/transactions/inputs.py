@@ -34,6 +34,23 @@ class NewUser(Input, frozen=True, kw_only=True):
         )
 
 
+class ProfileChange(Input, frozen=True, kw_only=True):
+    full_name: str | UnsetType | None = UNSET
+    about: str | UnsetType | None = UNSET
+    avatar: Image | UnsetType | None = UNSET
+
+    def fields(self) -> dict[str, Any]:
+        """The changed fields, checked, by the record's field names."""
+        found: dict[str, Any] = {}
+        if self.full_name is not UNSET:
+            found["full_name"] = v.line(self.full_name or "", "fullName", FULL_NAME)
+        if self.about is not UNSET:
+            found["about"] = v.text(self.about or "", "about", ABOUT)
+        if self.avatar is not UNSET:
+            found["avatar"] = v.image(self.avatar, "avatar")
+        return found
+
+
 class NewBoard(Input, frozen=True, kw_only=True):
     name: str
     description: str = ""

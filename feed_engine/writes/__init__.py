@@ -15,6 +15,7 @@ from feed_engine.transactions.inputs import (
     NewPin,
     NewUser,
     PinChange,
+    ProfileChange,
 )
 from feed_engine.transactions.results import (
     BoardWritten,
@@ -29,7 +30,7 @@ from feed_engine.writes.follows import follow, unfollow
 from feed_engine.writes.likes import like_pin, unlike_pin
 from feed_engine.writes.move import move_pin
 from feed_engine.writes.pins import create_pin, delete_pin, repin, update_pin
-from feed_engine.writes.users import sign_up
+from feed_engine.writes.users import sign_up, update_profile
 
 __all__ = [
     "BoardChange",
@@ -42,6 +43,7 @@ __all__ = [
     "PinChange",
     "PinMoved",
     "PinWritten",
+    "ProfileChange",
     "Reordered",
     "create_board",
     "create_comment",
@@ -60,4 +62,5 @@ __all__ = [
     "unlike_pin",
     "update_board",
     "update_pin",
+    "update_profile",
 ]

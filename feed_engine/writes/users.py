@@ -1,6 +1,8 @@
-"""Sign-ups: creates a user whose name nobody else has."""
+"""Sign-ups, which create a user whose name nobody else has, and changes of a user's profile."""
 
 import hashlib
+
+import msgspec
 
 from datasources import records
 from datasources.errors import Conflict
@@ -9,8 +11,16 @@ from datasources.protocols import ShardTx, Stores
 from datasources.records import User
 from feed_engine.outbox.change import change
 from feed_engine.transactions import access
-from feed_engine.transactions.commit import Mutation, Outcome, Saved, mutate, now_ms
-from feed_engine.transactions.inputs import NewUser
+from feed_engine.transactions.commit import (
+    Mutation,
+    Outcome,
+    Saved,
+    mutate,
+    nothing,
+    now_ms,
+)
+from feed_engine.transactions.edit import edited
+from feed_engine.transactions.inputs import NewUser, ProfileChange
 from feed_engine.transactions.validation import unguessable_key
 
 NAMESPACE = "username"  # the claims' namespace
@@ -60,6 +70,31 @@ async def sign_up(
     if not user.active:
         raise _taken(new.username)
     return user
+
+
+async def update_profile(
+    stores: Stores, viewer_id: int, wanted: ProfileChange, *, key: str | None = None
+) -> User:
+    """Change the viewer's own profile. Raises BadInput, and NotFound if the viewer's account is
+    gone."""
+    fields = wanted.fields()
+
+    async def work(tx: ShardTx, _: None) -> Outcome[User]:
+        user, raw = await access.lock(tx, User, viewer_id)
+        changes = {name: it for name, it in fields.items() if it != getattr(user, name)}
+        if changes:
+            await tx.update(viewer_id, edited(raw, changes, User))
+        after = msgspec.structs.replace(user, **changes)
+        return Outcome(
+            after, Saved(id=viewer_id), change(objects=[viewer_id]), durable=bool(changes)
+        )
+
+    async def again(saved: Saved) -> User:
+        return await access.recall(stores, User, saved.id)
+
+    shard = access.home(stores, Kind.USER, viewer_id)
+    mutation = Mutation("updateProfile", shard, viewer_id, key, wanted)
+    return await mutate(stores, mutation, nothing, work, again)
 
 
 def _taken(username: str) -> Conflict:

@@ -10,21 +10,61 @@ import jwt
 from datasources.errors import Unauthenticated
 from datasources.ids import InvalidId, Kind, parse
 
-_ALGORITHM, _AUDIENCE = "HS256", "pinway"
+NOT_VALID = "the token is not valid: get a new one"
+EXPIRED = "the token has expired: get a new one"
+AUDIENCE = "pinway"
+"""The audience (`aud`) of tokens for the gateway."""
+_ALGORITHM = "HS256"
 _VERIFIED_KEPT = 4096
 
 
+def bearer(authorization: str) -> str:
+    """The token in an Authorization header. Raises Unauthenticated."""
+    scheme, _, token = authorization.partition(" ")
+    if scheme.lower() != "bearer" or not token:
+        raise Unauthenticated("the Authorization header must be: Bearer TOKEN")
+    return token.strip()
+
+
+class Verified:
+    """The viewers of recently verified tokens, until the tokens expire."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._kept: dict[str, tuple[int, float]] = {}
+
+    def get(self, token: str) -> int | None:
+        """The viewer's id; None for an unknown token. Raises Unauthenticated after its expiry."""
+        known = self._kept.get(token)
+        if known is None:
+            return None
+        viewer_id, expires = known
+        if expires <= self._clock():
+            del self._kept[token]
+            raise Unauthenticated(EXPIRED)
+        return viewer_id
+
+    def put(self, token: str, viewer_id: int, expires: float) -> None:
+        """Keep a token's viewer until `expires`, in epoch seconds."""
+        if len(self._kept) >= _VERIFIED_KEPT:
+            del self._kept[next(iter(self._kept))]
+        self._kept[token] = viewer_id, expires
+
+    def clear(self) -> None:
+        self._kept.clear()
+
+
 class Tokens:
-    """Makes and reads tokens. Recently verified tokens are remembered until they expire."""
+    """Makes and reads the gateway's own tokens."""
 
     def __init__(self, secret: str, hours: int, *, clock: Callable[[], float] = time.time) -> None:
         self._secret, self._seconds, self._clock = secret, hours * 3600, clock
-        self._verified: dict[str, tuple[int, float]] = {}  # token → viewer's id, expiry
+        self._verified = Verified(clock)
 
     def issue(self, user_id: int) -> str:
         """A token that names the user for the configured time."""
         now = int(self._clock())
-        claims = {"sub": str(user_id), "aud": _AUDIENCE, "iat": now, "exp": now + self._seconds}
+        claims = {"sub": str(user_id), "aud": AUDIENCE, "iat": now, "exp": now + self._seconds}
         return jwt.encode(claims, self._secret, _ALGORITHM)
 
     def viewer(self, authorization: str | None) -> int | None:
@@ -32,41 +72,30 @@ class Tokens:
         an invalid token."""
         if not authorization:
             return None
-        scheme, _, token = authorization.partition(" ")
-        if scheme.lower() != "bearer" or not token:
-            raise Unauthenticated("the Authorization header must be: Bearer TOKEN")
-        token = token.strip()
-        known = self._verified.get(token)
-        if known is None:
-            known = self._verify(token)
-            if len(self._verified) >= _VERIFIED_KEPT:
-                del self._verified[next(iter(self._verified))]
-            self._verified[token] = known
-        viewer_id, expires = known
-        if expires <= self._clock():
-            del self._verified[token]
-            raise Unauthenticated(_EXPIRED)
-        return viewer_id
+        token = bearer(authorization)
+        if self._verified.get(token) is None:
+            self._verified.put(token, *self._verify(token))
+        return self._verified.get(token)
 
     def _verify(self, token: str) -> tuple[int, float]:
         """The viewer's id, and the time at which the token expires (epoch seconds)."""
         if not self._is_signed(token):
-            raise Unauthenticated(_NOT_VALID)
+            raise Unauthenticated(NOT_VALID)
         try:
             claims = jwt.decode(
                 token,
                 self._secret,
                 [_ALGORITHM],
-                audience=_AUDIENCE,
+                audience=AUDIENCE,
                 options={"require": ["exp", "sub"]},
             )
             return parse(claims["sub"], Kind.USER), float(claims["exp"])
         except jwt.MissingRequiredClaimError as error:
             raise Unauthenticated(f"the token has no {error.claim}: get a new one") from None
         except jwt.ExpiredSignatureError:
-            raise Unauthenticated(_EXPIRED) from None
+            raise Unauthenticated(EXPIRED) from None
         except (jwt.InvalidTokenError, InvalidId, KeyError):
-            raise Unauthenticated(_NOT_VALID) from None
+            raise Unauthenticated(NOT_VALID) from None
 
     def _is_signed(self, token: str) -> bool:
         """Whether the signature is ours. This check takes microseconds. A forged token may have a
@@ -77,7 +106,3 @@ class Tokens:
         made = hmac.digest(self._secret.encode(), signed.encode(), "sha256")
         wanted = urlsafe_b64encode(made).rstrip(b"=")
         return hmac.compare_digest(wanted, signature.encode())
-
-
-_NOT_VALID = "the token is not valid: get a new one"
-_EXPIRED = "the token has expired: get a new one"

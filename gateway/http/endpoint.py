@@ -11,13 +11,15 @@ from time import perf_counter
 from graphql import GraphQLError, OperationType
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from datasources.errors import Unauthenticated
+from datasources.errors import StoreUnavailable, Unauthenticated
 from gateway.cost.refusals import told, too_many
 from gateway.documents.trusted import TrustedDocuments
 from gateway.execution.executor import Executor, Result, refused, waiting
 from gateway.http.auth import Tokens
 from gateway.http.compression import LEAST, MOST, accepts_gzip, compressed
 from gateway.http.csrf import check_get
+from gateway.http.issuer import Issuer
+from gateway.http.issuer_keys import AGAIN
 from gateway.http.persisted import PersistedDocuments, Unpersisted
 from gateway.http.requests import (
     GRAPHQL_JSON,
@@ -149,15 +151,17 @@ class GraphQLEndpoint:
         requests: Requests | None = None,
         persisted: PersistedDocuments | None = None,
         public_max_age: int = 0,
+        issuer: Issuer | None = None,
     ) -> None:
-        """`public_max_age` is the maximum number of seconds for which shared caches may keep
-        answers to a GET; 0 if they may keep none."""
+        """`issuer` reads tokens that are not the gateway's own. `public_max_age` is the maximum
+        number of seconds for which shared caches may keep answers to a GET; 0 if they may keep
+        none."""
         self._executor, self._tokens, self._new_context = executor, tokens, new_context
         self._max_body_bytes, self._served = max_body_bytes, served
         self._max_body_values = max_body_values
         self._clients, self._allowed_origins = clients, allowed_origins
         self._requests = requests or Requests()
-        self._public_max_age = public_max_age
+        self._public_max_age, self._issuer = public_max_age, issuer
         self._persisted = persisted or PersistedDocuments(TrustedDocuments())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -237,6 +241,9 @@ class GraphQLEndpoint:
         except Unauthenticated as error:
             result, status = _problem(error.message, error.code), 401
             extra = {"www-authenticate": "Bearer"}
+        except StoreUnavailable as error:  # the keys of the token's issuer are not known yet
+            result, status = _problem(str(error), error.code), 503
+            extra = {"retry-after": str(int(AGAIN))}
         except Exception:
             log.exception("a request failed")
             result, status = _problem(FAILED, "INTERNAL"), 500
@@ -275,7 +282,7 @@ class GraphQLEndpoint:
     ) -> Result:
         """Run the operation for its viewer, unless too many operations of the client are
         running."""
-        viewer_id = request.viewer_id = self._viewer(headers)
+        viewer_id = request.viewer_id = await self._viewer(headers)
         client = self._clients.of(viewer_id, headers, peer) if self._clients else None
         if client is not None and not client.begin():
             self._executor.refusals.running += 1
@@ -313,9 +320,13 @@ class GraphQLEndpoint:
                 return {"cache-control": f"public, max-age={seconds}", "vary": vary}
         return {"cache-control": NEVER_KEPT, "vary": vary}
 
-    def _viewer(self, headers: Headers) -> int | None:
-        authorization = headers.get(b"authorization")
-        return self._tokens.viewer(authorization.decode("latin-1")) if authorization else None
+    async def _viewer(self, headers: Headers) -> int | None:
+        if not (value := headers.get(b"authorization")):
+            return None
+        authorization, viewer_id = value.decode("latin-1"), None
+        if self._issuer is not None:
+            viewer_id = await self._issuer.viewer(authorization)
+        return viewer_id or self._tokens.viewer(authorization)
 
 
 class Front:

@@ -1,5 +1,6 @@
 """The tables of the settings: each setting with its type, its default and its range."""
 
+import re
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -39,6 +40,12 @@ def _web_address(value: str) -> str:
             "must be an http:// or https:// address, as https://pins.example"
         ) from None
     return value.rstrip("/")
+
+
+def _is_here(address: str) -> bool:
+    """Whether an address without its scheme is this machine's."""
+    host = address.partition("/")[0].rpartition("@")[2]
+    return re.fullmatch(r"(localhost|127\.0\.0\.1|\[::1\])(:\d+)?", host) is not None
 
 
 Seconds = Annotated[float, Field(gt=0, le=3600)]
@@ -97,12 +104,27 @@ class Auth(Table):
     secret: str = ""
     token_hours: int = Field(default=24 * 7, ge=1)
     demo_viewer: str = ""
+    issuer: str = ""
+    user_claim: str = Field(default="sub", min_length=1)
+    keys: str = ""  # after `issuer`, which its validation reads
 
     @field_validator("secret")
     @classmethod
     def _long(cls, value: str) -> str:
         if value and len(value) < 32:
             raise ValueError("must be at least 32 characters, or left out to have one made")
+        return value
+
+    @field_validator("keys")
+    @classmethod
+    def _of_an_issuer(cls, value: str, info: ValidationInfo) -> str:
+        scheme, of_address, rest = value.partition("://")
+        if of_address and scheme != "https" and not (scheme == "http" and _is_here(rest)):
+            raise ValueError(
+                "must be a file, or an https:// address (http:// on this machine alone)"
+            )
+        if value and not info.data.get("issuer"):
+            raise ValueError("needs auth.issuer: the claim iss of the issuer's tokens")
         return value
 
 

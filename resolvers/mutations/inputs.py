@@ -30,6 +30,10 @@ class Change(Input):
         raise NotImplementedError
 
 
+class UpdateProfile(Change):
+    pass
+
+
 class UpdateBoard(Change):
     board_id: str
 

@@ -32,6 +32,11 @@ class SignUpPayload(Payload):
 
 
 @dataclass(kw_only=True, slots=True)
+class UpdateProfilePayload(Payload):
+    user: User | None = None
+
+
+@dataclass(kw_only=True, slots=True)
 class CreateBoardPayload(Payload):
     board: Board | None = None
     board_edge: Edge[Board] | None = None

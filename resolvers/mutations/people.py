@@ -1,15 +1,16 @@
-"""Signs up users."""
+"""Signs up users, and changes their profiles."""
 
 from datetime import UTC, datetime, timedelta
 from math import ceil
 
 from datasources.errors import Forbidden, RateLimited
-from feed_engine.transactions.inputs import NewUser
+from feed_engine.transactions.inputs import NewUser, ProfileChange
 from feed_engine.writes import users
 from resolvers import nodes
 from resolvers.context import Context
-from resolvers.mutations.inputs import SignUp
-from resolvers.mutations.payloads import SignUpPayload
+from resolvers.mutations.images import stored_image
+from resolvers.mutations.inputs import SignUp, UpdateProfile
+from resolvers.mutations.payloads import SignUpPayload, UpdateProfilePayload
 from resolvers.payloads import mutation
 
 TOKEN_FOR = timedelta(minutes=15)
@@ -32,3 +33,14 @@ async def sign_up(context: Context, input: SignUp) -> SignUpPayload:
     user = await users.sign_up(context.stores, draft, key=input.idempotency_key)
     is_new = datetime.now(UTC) - nodes.created_at(context, user) < TOKEN_FOR
     return SignUpPayload(user=user, token=context.issue_token(user.id) if is_new else None)
+
+
+@mutation
+async def update_profile(context: Context, input: UpdateProfile) -> UpdateProfilePayload:
+    given = input.given()
+    if "avatar" in given:
+        given["avatar"] = stored_image(given["avatar"])
+    user = await users.update_profile(
+        context.stores, context.require_viewer(), ProfileChange(**given), key=input.idempotency_key
+    )
+    return UpdateProfilePayload(user=user)

@@ -1,20 +1,14 @@
 """Creates, changes, deletes and repins pins, and comments on them."""
 
 from datasources.ids import Kind
-from datasources.records import Image
 from feed_engine.transactions.inputs import NewComment, NewPin, PinChange
 from feed_engine.transactions.results import PinWritten
 from feed_engine.writes import comments, pins
 from resolvers import visibility
 from resolvers.context import Context, object_id
 from resolvers.mutations import inputs, payloads
+from resolvers.mutations.images import stored_image
 from resolvers.payloads import edge, mutation
-
-
-def _image(given: inputs.PinImage | None) -> Image | None:
-    if given is None:
-        return None
-    return Image(url=given.url, width=given.width, height=given.height, color=given.dominant_color)
 
 
 async def _saved(context: Context, written: PinWritten) -> payloads.SavedPinPayload:
@@ -38,7 +32,7 @@ async def create_pin(context: Context, input: inputs.CreatePin) -> payloads.Save
         title=input.title,
         description=input.description,
         link=input.link,
-        image=_image(input.image),
+        image=stored_image(input.image),
         interest_ids=tuple(
             object_id(id, Kind.INTEREST, argument="interestIds") for id in input.interest_ids
         ),
@@ -65,7 +59,7 @@ async def update_pin(context: Context, input: inputs.UpdatePin) -> payloads.Upda
     pin_id = object_id(input.pin_id, Kind.PIN, argument="pinId")
     given = input.given()
     if "image" in given:
-        given["image"] = _image(given["image"])
+        given["image"] = stored_image(given["image"])
     if given.get("interest_ids"):
         given["interest_ids"] = tuple(
             object_id(id, Kind.INTEREST, argument="interestIds") for id in given["interest_ids"]

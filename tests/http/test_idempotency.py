@@ -44,6 +44,7 @@ async def test_every_kind_of_mutation_answers_the_same_again(gateway: Gateway) -
         pins.append(pin["pin"]["id"])
         assert pin["board"]["pinCount"] == len(pins)
     one, two, three = pins
+    await twice(gateway, "ann", "updateProfile", "user { fullName }", fullName="Ann")
     await twice(gateway, "ann", "updateBoard", "board { name }", boardId=board, name="Dogs")
     await twice(gateway, "ann", "updatePin", "pin { title link }", pinId=one, title="first")
     liked = await twice(gateway, "bob", "likePin", LIKED, pinId=one)

@@ -123,6 +123,19 @@ def test_a_secret_board_says_so_and_nobody_else_finds_it(seen: dict[str, Any]) -
     }
 
 
+def test_a_profile_and_a_board_are_edited_and_the_board_is_deleted(seen: dict[str, Any]) -> None:
+    edits = seen["edits"]
+    assert edits["heading"] == edits["now"]["fullName"] == "Somebody Else"
+    assert edits["now"]["about"] == "Bakes.\nReads."
+    assert edits["changed"] == {"name": "Cake", "description": "Sweet.", "secret": True}
+    assert edits["shown"].startswith("Cake")
+    assert "Secret" in edits["shown"]
+    assert edits["asked"] == "Delete the board and its 2 pins? This can't be undone."
+    assert edits["at"] is True
+    assert (edits["listed"], edits["boards"]) == (False, 0)
+    assert edits["broken"] == []
+
+
 def test_the_keyboard_alone_signs_in_follows_makes_a_board_and_orders_its_pins(
     seen: dict[str, Any],
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from typing import Any
 
 from bench.abuse.attacks.attacker import CONNECTIONS, Attack, Attacker, flood
 from bench.abuse.attacks.wire import post
@@ -13,7 +14,20 @@ from bench.abuse.site import Facts
 TEXT = "\N{GRINNING FACE}" * 5_000
 """The longest description: 20 KB."""
 PINS = 10
+CREATE = "mutation ($i: CreatePinInput!) { createPin(input: $i) { errors { code } } }"
 UNREAD = 240
+
+
+def pins(board: str) -> list[dict[str, Any]]:
+    """The variables of `CREATE` for each pin with a long description."""
+    return [{"i": {"boardId": board, "title": "long", "description": TEXT}}] * PINS
+
+
+def of_boards(board: str, boards: int, aliases: int) -> str:
+    """An operation whose whole answer has 200 KB for each board and alias."""
+    edges = f"pins(first: {PINS}) {{ edges {{ node {{ {_described(aliases)} }} }} }}"
+    ids = json.dumps([board] * boards)
+    return f"{{ nodes(ids: {ids}) {{ ... on Board {{ {edges} }} }} }}"
 
 
 def _described(aliases: int) -> str:
@@ -24,22 +38,16 @@ async def _written(attacker: Attacker) -> str:
     """The attacker's board, after pins with long descriptions were added to it. Raises OSError and
     EOFError."""
     board = attacker.facts.own_boards[-1]
-    query = "mutation ($i: CreatePinInput!) { createPin(input: $i) { errors { code } } }"
     headers = {"authorization": f"Bearer {attacker.facts.stranger}"}
-    for _ in range(PINS):
-        given = {"boardId": board, "title": "long", "description": TEXT}
+    for variables in pins(board):
         if (connection := await attacker.open()) is not None:
-            await connection.ask(post({"query": query, "variables": {"i": given}}, headers))
+            await connection.ask(post({"query": CREATE, "variables": variables}, headers))
             connection.close()
     return board
 
 
 def _texts(board: str, boards: int, aliases: int, headers: dict[str, str] | None = None) -> bytes:
-    """An operation whose whole answer has 200 KB for each board and alias."""
-    pins = f"pins(first: {PINS}) {{ edges {{ node {{ {_described(aliases)} }} }} }}"
-    ids = json.dumps([board] * boards)
-    query = f"{{ nodes(ids: {ids}) {{ ... on Board {{ {pins} }} }} }}"
-    return post({"query": query}, headers)
+    return post({"query": of_boards(board, boards, aliases)}, headers)
 
 
 def _of_board(name: str, request: Callable[[str], bytes], connections: int = CONNECTIONS) -> Attack:

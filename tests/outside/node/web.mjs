@@ -2,6 +2,7 @@
 import { launch, newSeen, signIn } from "./browser.mjs";
 import { report } from "./support.mjs";
 import { arrange } from "./web/board.mjs";
+import { edit } from "./web/edits.mjs";
 import { follow } from "./web/follow.mjs";
 import { useKeys } from "./web/keyboard.mjs";
 import { look } from "./web/looks.mjs";
@@ -9,7 +10,7 @@ import { join } from "./web/newcomer.mjs";
 import { usePins } from "./web/pins.mjs";
 import { scroll } from "./web/scroll.mjs";
 
-const PARTS = { scroll, join, board: arrange, follow, pins: usePins, keys: useKeys, looks: look };
+const PARTS = { scroll, join, board: arrange, follow, pins: usePins, keys: useKeys, edits: edit, looks: look };
 
 await report(async () => {
   const seen = newSeen();

@@ -1,7 +1,12 @@
-// Creates a board; changes the order of a board's pins.
+// Creates, changes and deletes a board; changes the order of a board's pins.
 import type { ApolloCache } from "@apollo/client";
 import { graphql } from "../gen";
-import type { CreateBoardMutation, ReorderPinsMutation } from "../gen/graphql";
+import type {
+  CreateBoardMutation,
+  DeleteBoardMutation,
+  ReorderPinsMutation,
+  UpdateBoardMutation,
+} from "../gen/graphql";
 import type { StoredConnection, StoredEdge } from "../api/cache";
 import { defineChange } from "../api/change";
 import { placed } from "../board/order";
@@ -13,6 +18,37 @@ const CreateBoard = graphql(`
         id
         ...BoardCard
       }
+      user {
+        id
+        boardCount
+      }
+      errors {
+        message
+      }
+    }
+  }
+`);
+
+const UpdateBoard = graphql(`
+  mutation UpdateBoard($input: UpdateBoardInput!) {
+    updateBoard(input: $input) {
+      board {
+        id
+        name
+        description
+        secret
+      }
+      errors {
+        message
+      }
+    }
+  }
+`);
+
+const DeleteBoard = graphql(`
+  mutation DeleteBoard($input: DeleteBoardInput!) {
+    deleteBoard(input: $input) {
+      deletedBoardId
       user {
         id
         boardCount
@@ -62,6 +98,29 @@ export const createBoard = defineChange<NewBoard, CreateBoardMutation>({
         },
       },
     });
+  },
+});
+
+export interface BoardEdit {
+  boardId: string;
+  name: string;
+  description: string;
+  secret: boolean;
+}
+
+export const updateBoard = defineChange<BoardEdit, UpdateBoardMutation>({
+  name: "updateBoard",
+  document: UpdateBoard,
+  payload: (data) => data.updateBoard,
+});
+
+export const deleteBoard = defineChange<{ boardId: string }, DeleteBoardMutation>({
+  name: "deleteBoard",
+  document: DeleteBoard,
+  payload: (data) => data.deleteBoard,
+  update: (cache, _data, { boardId }) => {
+    cache.evict({ id: cache.identify({ __typename: "Board", id: boardId }) });
+    cache.gc();
   },
 });
 

@@ -9,6 +9,7 @@ import { reorder } from "../changes/boards";
 import { movePin } from "../changes/pins";
 import { BoardPicker } from "../components/BoardPicker";
 import { Dialog } from "../components/Dialog";
+import { EditBoard } from "../components/EditBoard";
 import { FollowButton } from "../components/FollowButton";
 import { Picture } from "../components/Picture";
 import { announce } from "../components/Toasts";
@@ -61,6 +62,7 @@ export function BoardScreen({ id }: { id: string }) {
   const [chosen, choose] = useState<ReadonlySet<string>>(new Set());
   const [held, hold] = useState<Held | null>(null);
   const [moving, setMoving] = useState<string[] | null>(null);
+  const [editing, edit] = useState(false);
   const [said, say] = useState("");
   const focused = useRef<HTMLButtonElement>(null);
 
@@ -144,6 +146,11 @@ export function BoardScreen({ id }: { id: string }) {
         </p>
         {board.description && <p>{board.description}</p>}
         {!canEdit && <FollowButton kind="board" id={id} name={board.name} follows={board.viewerFollows ?? false} />}
+        {canEdit && (
+          <button type="button" onClick={() => edit(true)}>
+            Edit board
+          </button>
+        )}
         {canEdit && ids.length > 1 && <p class="quiet">Drag the pins into the order you like.</p>}
         {chosen.size > 0 && (
           <p class="row selection">
@@ -213,6 +220,7 @@ export function BoardScreen({ id }: { id: string }) {
           </button>
         </p>
       )}
+      {editing && <EditBoard board={board} onClose={() => edit(false)} />}
       {moving && (
         <Dialog title="Move to…" onClose={() => setMoving(null)}>
           <BoardPicker except={id} onChoose={(board, name) => void moveAll(board, name)} />

@@ -7,6 +7,7 @@ import { here } from "../api/images";
 import { session } from "../api/viewer";
 import { createPin } from "../changes/pins";
 import { BoardPicker } from "../components/BoardPicker";
+import { Field } from "../components/Field";
 import { Picture, type PictureImage } from "../components/Picture";
 import { SignInFirst } from "../components/SignInFirst";
 import { announce } from "../components/Toasts";
@@ -54,12 +55,6 @@ export function NewPinScreen() {
     if (pin) navigate(`/pin/${pin.id}`);
   };
 
-  const field = (label: string, value: string, set: (value: string) => void, hint?: string) => (
-    <label class="field">
-      <span>{label}</span>
-      <input value={value} placeholder={hint} onInput={(event) => set(event.currentTarget.value)} />
-    </label>
-  );
   const address = (value: string) => {
     const url = value.trim();
     setPicture(url ? { url, width: null, height: null, dominantColor: null } : null);
@@ -72,10 +67,15 @@ export function NewPinScreen() {
           <Picture key={picture?.url} image={picture} alt={picture ? title || "The chosen picture" : "Your picture shows here"} eager />
         </div>
         <div>
-          {field("Title", title, setTitle)}
-          {field("Address of the picture", picture?.url ?? "", address, "https://… or /images/…")}
+          <Field label="Title" value={title} onChange={setTitle} />
+          <Field
+            label="Address of the picture"
+            value={picture?.url ?? ""}
+            onChange={address}
+            hint="https://… or /images/…"
+          />
           <Choice chosen={picture?.url} onChoose={setPicture} />
-          {field("Link", link, setLink, "https://…")}
+          <Field label="Link" value={link} onChange={setLink} hint="https://…" />
           <h2>Choose its board</h2>
           <BoardPicker onChoose={(boardId) => void create(boardId)} />
         </div>

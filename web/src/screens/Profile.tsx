@@ -6,6 +6,7 @@ import { session } from "../api/viewer";
 import { createBoard } from "../changes/boards";
 import { Avatar } from "../components/Avatar";
 import { BoardCard } from "../components/BoardCard";
+import { EditProfile } from "../components/EditProfile";
 import { FollowButton } from "../components/FollowButton";
 import { PinWall } from "../components/PinWall";
 import { graphql } from "../gen";
@@ -66,6 +67,7 @@ const NO_EDGES: never[] = [];
 
 export function ProfileScreen({ name }: { name: string }) {
   const { data, loading, error } = useQuery(ProfilePage, { variables: { name } });
+  const [editing, edit] = useState(false);
   const user = data?.user;
   useTitle(user ? user.fullName || user.username : undefined);
   if (!user) return <Absent loading={loading} error={error} what="person" />;
@@ -82,7 +84,20 @@ export function ProfileScreen({ name }: { name: string }) {
         </p>
         {user.about && <p>{user.about}</p>}
         {!own && <FollowButton kind="user" id={user.id} name={shown} follows={user.viewerFollows ?? false} />}
+        {own && (
+          <button type="button" onClick={() => edit(true)}>
+            Edit profile
+          </button>
+        )}
       </header>
+      {editing && (
+        <EditProfile
+          fullName={user.fullName}
+          about={user.about}
+          picture={user.avatar?.url ?? ""}
+          onClose={() => edit(false)}
+        />
+      )}
       <section aria-label="Boards">
         <h2>Boards</h2>
         {own && <NewBoard />}

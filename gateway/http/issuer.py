@@ -1,0 +1,96 @@
+"""Bearer tokens of another issuer, such as an identity provider: a JWT that is signed with one of
+the issuer's private keys. One of its claims is the viewer's id."""
+
+import json
+import time
+from base64 import urlsafe_b64decode
+from collections.abc import Callable
+
+import jwt
+
+from datasources.errors import Unauthenticated
+from datasources.ids import InvalidId, Kind, parse
+from gateway.http.auth import AUDIENCE, EXPIRED, NOT_VALID, Verified, bearer
+from gateway.http.issuer_keys import ALGORITHMS, IssuerKeys
+from gateway.settings import Settings
+
+LEEWAY = 10
+"""Seconds by which the clocks of the issuer and the gateway may differ."""
+_MOST, _MOST_HEADER = 8_192, 1_024
+"""Characters of a token and of its header: a forged token must not take long to decode."""
+
+
+class Issuer:
+    """Reads the tokens of one issuer."""
+
+    def __init__(
+        self, name: str, keys: IssuerKeys, claim: str, *, clock: Callable[[], float] = time.time
+    ) -> None:
+        """`name` is the claim `iss` of all tokens; `claim` has the id of a user of Pinway."""
+        self._name, self._keys, self._claim = name, keys, claim
+        self._verified, self._generation = Verified(clock), keys.generation
+
+    async def viewer(self, authorization: str) -> int | None:
+        """The viewer in an Authorization header; None for a token that is not signed with a private
+        key, as the gateway's own tokens. Raises Unauthenticated for an invalid token, and
+        StoreUnavailable if the issuer's keys could not be read yet."""
+        token = bearer(authorization)
+        self._keys.refresh()
+        if self._generation != self._keys.generation:  # a key may have been withdrawn
+            self._verified.clear()
+            self._generation = self._keys.generation
+        known = self._verified.get(token)
+        if known is None and (header := _header(token)) is not None:
+            known, expires = await self._verify(token, header)
+            self._verified.put(token, known, expires)
+        return known
+
+    async def _verify(self, token: str, header: dict[str, object]) -> tuple[int, float]:
+        """The viewer's id, and the time at which the token expires (epoch seconds)."""
+        id_ = header.get("kid", "")
+        key = await self._keys.find(id_) if isinstance(id_, str) else None
+        if key is None:
+            raise Unauthenticated("the token's key is not one of its issuer's: get a new one")
+        try:
+            claims = jwt.decode(
+                token,
+                key,
+                [key.algorithm_name],
+                audience=AUDIENCE,
+                issuer=self._name,
+                leeway=LEEWAY,
+                options={"require": ["exp", "iss", "aud", self._claim]},
+            )
+            return parse(claims[self._claim], Kind.USER), float(claims["exp"]) + LEEWAY
+        except jwt.MissingRequiredClaimError as error:
+            raise Unauthenticated(f"the token has no {error.claim}: get a new one") from None
+        except jwt.ExpiredSignatureError:
+            raise Unauthenticated(EXPIRED) from None
+        except (jwt.InvalidAudienceError, jwt.InvalidIssuerError) as error:
+            raise Unauthenticated(f"the token is not for this gateway: {error}") from None
+        except InvalidId:
+            raise Unauthenticated(
+                f"the token's claim {self._claim} is not the id of a user"
+            ) from None
+        except jwt.InvalidTokenError:
+            raise Unauthenticated(NOT_VALID) from None
+
+
+def new_issuer(settings: Settings) -> Issuer | None:
+    """The issuer that the settings name; None without one. Raises ConfigError."""
+    auth = settings.auth
+    return Issuer(auth.issuer, IssuerKeys(auth.keys), auth.user_claim) if auth.keys else None
+
+
+def _header(token: str) -> dict[str, object] | None:
+    """The header of a token that is signed with a private key; None for any other text."""
+    encoded = token.partition(".")[0]
+    if len(token) > _MOST or len(encoded) > _MOST_HEADER:
+        return None
+    try:
+        header = json.loads(urlsafe_b64decode(encoded + "=" * (-len(encoded) % 4)))
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(header, dict) or header.get("alg") not in ALGORITHMS:
+        return None
+    return header

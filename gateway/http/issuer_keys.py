@@ -1,0 +1,139 @@
+"""The public keys of another issuer of tokens: a JSON Web Key Set (RFC 7517) in a file or at an
+HTTPS address."""
+
+import asyncio
+import json
+import logging
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.error import URLError
+from urllib.request import Request, urlopen
+
+from jwt import PyJWK, PyJWTError
+
+from datasources.errors import ConfigError, StoreUnavailable
+
+log = logging.getLogger("pinway")
+
+ALGORITHMS = frozenset(("RS256", "ES256", "EdDSA"))
+"""RSA with SHA-256, ECDSA over P-256, and Ed25519 (RFC 7518, RFC 8037)."""
+FRESH = 300.0
+"""Seconds after which the keys are read again."""
+AGAIN = 10.0
+"""The least number of seconds between two readings: tokens with unknown keys cost nothing."""
+TIMEOUT = 5.0
+_MOST_BYTES = 1 << 20
+
+
+class InvalidKeySet(ValueError):
+    """A text is not a set of keys that can be used. The message says why."""
+
+
+def parse_keys(text: bytes) -> dict[str, PyJWK]:
+    """The keys that sign tokens, by their ids (`kid`; "" if a key has none). Keys of other kinds
+    and for other uses are left out. Raises InvalidKeySet if no key is left."""
+    try:
+        members = json.loads(text)["keys"]
+        keys = [key for member in members if (key := _key(member)) is not None]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        raise InvalidKeySet('is not a JSON Web Key Set: {"keys": [...]}') from None
+    if not keys:
+        raise InvalidKeySet(f"has no key for {', '.join(sorted(ALGORITHMS))}")
+    return {key.key_id or "": key for key in keys}
+
+
+def _key(member: Any) -> PyJWK | None:
+    """A key that verifies signatures; None for any other member of the set."""
+    if not isinstance(member, dict) or member.get("use", "sig") != "sig" or "d" in member:
+        return None
+    try:
+        key = PyJWK(member)
+    except (PyJWTError, ValueError, TypeError):
+        return None
+    weak = key.key_type == "RSA" and key.key.key_size < 2048
+    return key if key.algorithm_name in ALGORITHMS and not weak else None
+
+
+def _download(address: str) -> bytes:
+    request = Request(address, headers={"accept": "application/json", "user-agent": "pinway"})
+    with urlopen(request, timeout=TIMEOUT) as answer:
+        return bytes(answer.read(_MOST_BYTES))
+
+
+class IssuerKeys:
+    """The keys, which are read again while tokens arrive. If a reading fails, the keys stay as they
+    were, and the log says so.
+
+    A set in a file is read at once. A set at an address is read when it is needed first, so that
+    the gateway starts while its issuer is away.
+    """
+
+    def __init__(self, source: str, *, clock: Callable[[], float] = time.monotonic) -> None:
+        """`source` is a path or an https:// address. Raises ConfigError for a wrong file."""
+        self._source, self._clock = source, clock
+        self._remote = source.startswith(("https://", "http://"))
+        self._text, self._keys = b"", dict[str, PyJWK]()
+        self._tried = float("-inf") if self._remote else clock()
+        self._reading: asyncio.Task[None] | None = None
+        self.generation = 0
+        """Grows when the set of keys changes."""
+        if not self._remote:
+            try:
+                self._take(Path(source).read_bytes())
+            except (OSError, InvalidKeySet) as error:
+                raise ConfigError(f"auth.keys: {self._why(error)}") from None
+
+    def refresh(self) -> None:
+        """Begin to read the keys again if they are no longer fresh. Waits for nothing."""
+        if self._clock() - self._tried >= (FRESH if self._keys else AGAIN):
+            self._begin()
+
+    async def find(self, id_: str) -> PyJWK | None:
+        """The key with this id; None if the issuer has none. The only key needs no id. Raises
+        StoreUnavailable if the keys could not be read yet."""
+        if (key := self._known(id_)) is not None:
+            return key
+        if self._reading is None and self._clock() - self._tried >= AGAIN:
+            self._begin()
+        if self._reading is not None:
+            await asyncio.shield(self._reading)
+        if not self._keys:
+            raise StoreUnavailable("the keys of the token's issuer can't be read: try again later")
+        return self._known(id_)
+
+    def _known(self, id_: str) -> PyJWK | None:
+        if not id_ and len(self._keys) == 1:
+            return next(iter(self._keys.values()))
+        return self._keys.get(id_)
+
+    def _begin(self) -> None:
+        if self._reading is None:
+            self._tried = self._clock()
+            self._reading = asyncio.create_task(self._read_again())
+
+    async def _read_again(self) -> None:
+        try:
+            self._take(await asyncio.to_thread(self._read))
+        except (OSError, InvalidKeySet) as error:
+            kept = "the keys stay as they were" if self._keys else "no token is known"
+            log.warning("auth.keys: %s; %s", self._why(error), kept)
+        finally:
+            self._reading = None
+
+    def _read(self) -> bytes:
+        return _download(self._source) if self._remote else Path(self._source).read_bytes()
+
+    def _take(self, text: bytes) -> None:
+        """Use the keys of this text. Raises InvalidKeySet, and then changes nothing."""
+        if text != self._text or not self._keys:
+            self._keys, self._text = parse_keys(text), text
+            self.generation += 1
+
+    def _why(self, error: OSError | InvalidKeySet) -> str:
+        if isinstance(error, URLError):
+            return f"{self._source}: {error.reason}"
+        if isinstance(error, OSError):
+            return f"{self._source}: {error.strerror or error}"
+        return f"{self._source} {error}"

@@ -1,0 +1,247 @@
+"""Tokens of another issuer are verified with its public keys, which may change while it is away."""
+
+from __future__ import annotations
+
+import hmac
+import json
+import time
+from base64 import urlsafe_b64encode
+from pathlib import Path
+from typing import Any
+
+import jwt
+import pytest
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
+from jwt.algorithms import get_default_algorithms
+
+from datasources.errors import ConfigError, StoreUnavailable, Unauthenticated
+from datasources.ids import Kind, compose
+from gateway.http import issuer_keys
+from gateway.http.auth import Tokens
+from gateway.http.issuer import Issuer
+from gateway.http.issuer_keys import AGAIN, FRESH, IssuerKeys
+
+pytestmark = pytest.mark.anyio
+NAME = "https://id.example"
+USER = compose(3, Kind.USER, 7)
+PRIVATE: dict[str, Any] = {
+    "RS256": rsa.generate_private_key(public_exponent=65537, key_size=2048),
+    "ES256": ec.generate_private_key(ec.SECP256R1()),
+    "EdDSA": ed25519.Ed25519PrivateKey.generate(),
+}
+OTHER = ec.generate_private_key(ec.SECP256R1())
+
+
+class Clock:
+    now = 1_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def member(algorithm: str, private: Any, id_: str, **more: Any) -> dict[str, Any]:
+    """A public key as a member of a set."""
+    text = get_default_algorithms()[algorithm].to_jwk(private.public_key())
+    return {**json.loads(text), "kid": id_, **more}
+
+
+def key_set(*members: dict[str, Any]) -> bytes:
+    return json.dumps({"keys": members}).encode()
+
+
+ALL = key_set(*(member(name, private, name) for name, private in PRIVATE.items()))
+
+
+def signed(algorithm: str = "ES256", private: Any = None, **claims: Any) -> str:
+    """An Authorization header of the issuer. A claim of None is left out."""
+    id_ = claims.pop("kid", algorithm)
+    whole = {"iss": NAME, "aud": "pinway", "sub": str(USER), "exp": time.time() + 60, **claims}
+    given = {name: value for name, value in whole.items() if value is not None}
+    key = private or PRIVATE[algorithm]
+    headers = {"kid": id_} if id_ is not None else {}
+    return f"Bearer {jwt.encode(given, key, algorithm, headers=headers)}"
+
+
+def issuer_of(path: Path, text: bytes = ALL, claim: str = "sub", **options: Any) -> Issuer:
+    (path / "keys.json").write_bytes(text)
+    return Issuer(NAME, IssuerKeys(str(path / "keys.json"), **options), claim)
+
+
+class Site:
+    """An address of keys that a test controls."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.text: bytes | OSError = ALL
+        self.asked = 0
+        monkeypatch.setattr(issuer_keys, "_download", self._answer)
+
+    def _answer(self, address: str) -> bytes:
+        self.asked += 1
+        if isinstance(self.text, OSError):
+            raise self.text
+        return self.text
+
+
+@pytest.mark.parametrize("algorithm", PRIVATE)
+async def test_each_algorithm_names_the_viewer(tmp_path: Path, algorithm: str) -> None:
+    assert await issuer_of(tmp_path).viewer(signed(algorithm)) == USER
+
+
+async def test_another_claim_may_name_the_viewer(tmp_path: Path) -> None:
+    issuer = issuer_of(tmp_path, claim="pinway_user")
+    assert await issuer.viewer(signed(sub="auth0|5", pinway_user=str(USER))) == USER
+    with pytest.raises(Unauthenticated, match="no pinway_user"):
+        await issuer.viewer(signed())
+    with pytest.raises(Unauthenticated, match="pinway_user is not the id of a user"):
+        await issuer.viewer(signed(pinway_user="auth0|5"))
+
+
+@pytest.mark.parametrize(
+    ("claims", "message"),
+    [
+        ({"exp": time.time() - 60}, "expired"),
+        ({"exp": None}, "no exp"),
+        ({"iss": None}, "no iss"),
+        ({"iss": "https://other.example"}, "not for this gateway"),
+        ({"aud": None}, "no aud"),
+        ({"aud": "another service"}, "not for this gateway"),
+        ({"nbf": time.time() + 600}, "not valid"),
+        ({"private": OTHER}, "not valid"),
+        ({"kid": "unknown"}, "not one of its issuer's"),
+        ({"kid": None}, "not one of its issuer's"),
+        ({"sub": "1"}, "sub is not the id of a user"),
+    ],
+)
+async def test_a_wrong_token_is_refused_with_its_reason(
+    tmp_path: Path, claims: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(Unauthenticated, match=message):
+        await issuer_of(tmp_path).viewer(signed(**claims))
+
+
+async def test_a_public_key_is_no_secret(tmp_path: Path) -> None:
+    """A public key is known to everybody: tokens signed with it as a secret are refused."""
+
+    def coded(value: object) -> str:
+        return urlsafe_b64encode(json.dumps(value).encode()).rstrip(b"=").decode()
+
+    claims = {"iss": NAME, "aud": "pinway", "sub": str(USER), "exp": time.time() + 60}
+    for algorithm in ("HS256", "ES256", "none"):
+        text = f"{coded({'alg': algorithm, 'kid': 'ES256'})}.{coded(claims)}"
+        for secret in (ALL, json.dumps(member("ES256", PRIVATE["ES256"], "ES256")).encode()):
+            made = hmac.digest(secret, text.encode(), "sha256")
+            token = f"Bearer {text}.{urlsafe_b64encode(made).rstrip(b'=').decode()}"
+            try:
+                assert await issuer_of(tmp_path).viewer(token) is None
+            except Unauthenticated:
+                continue
+
+
+async def test_the_gateways_own_tokens_are_left_to_the_gateway(tmp_path: Path) -> None:
+    own = Tokens("a secret that is as long as a key has to be", 1).issue(USER)
+    assert await issuer_of(tmp_path).viewer(f"Bearer {own}") is None
+    assert await issuer_of(tmp_path).viewer("Bearer " + "x" * 9_000) is None
+
+
+async def test_the_only_key_needs_no_id(tmp_path: Path) -> None:
+    issuer = issuer_of(tmp_path, key_set(member("ES256", PRIVATE["ES256"], "some")))
+    assert await issuer.viewer(signed(kid=None)) == USER
+
+
+async def test_keys_for_other_uses_sign_nothing(tmp_path: Path) -> None:
+    other = member("ES256", PRIVATE["ES256"], "ES256", use="enc")
+    issuer = issuer_of(tmp_path, key_set(other, member("EdDSA", PRIVATE["EdDSA"], "EdDSA")))
+    with pytest.raises(Unauthenticated):
+        await issuer.viewer(signed("ES256"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"",
+        b"{}",
+        b"[]",
+        b"\xff",
+        b'{"keys": 1}',
+        b'{"keys": []}',
+        b'{"keys": [{"kty": "oct", "k": "c2VjcmV0"}]}',
+        b'{"keys": [{"kty": "RSA", "n": "!", "e": "?"}]}',
+    ],
+)
+def test_a_file_without_keys_is_refused_at_the_start(tmp_path: Path, text: bytes) -> None:
+    with pytest.raises(ConfigError, match=r"auth\.keys: .*keys\.json"):
+        issuer_of(tmp_path, text)
+
+
+def test_a_file_that_is_not_there_is_refused_at_the_start(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="No such file"):
+        IssuerKeys(str(tmp_path / "none.json"))
+
+
+async def test_a_new_key_is_read_when_a_token_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    site, clock = Site(monkeypatch), Clock()
+    issuer = Issuer(NAME, IssuerKeys(f"{NAME}/keys", clock=clock), "sub")
+    assert await issuer.viewer(signed()) == USER
+    site.text = key_set(member("ES256", OTHER, "new"))
+    clock.now += AGAIN
+    assert await issuer.viewer(signed(private=OTHER, kid="new")) == USER
+    assert site.asked == 2
+
+
+async def test_unknown_keys_are_not_looked_up_again_and_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    site, clock = Site(monkeypatch), Clock()
+    issuer = Issuer(NAME, IssuerKeys(f"{NAME}/keys", clock=clock), "sub")
+    for number in range(50):
+        with pytest.raises(Unauthenticated):
+            await issuer.viewer(signed(kid=f"forged {number}"))
+    assert site.asked == 1
+
+
+async def test_a_withdrawn_key_is_refused_after_the_next_reading(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    site, clock = Site(monkeypatch), Clock()
+    keys = IssuerKeys(f"{NAME}/keys", clock=clock)
+    issuer, token = Issuer(NAME, keys, "sub"), signed()
+    assert await issuer.viewer(token) == USER
+    site.text = key_set(member("EdDSA", PRIVATE["EdDSA"], "EdDSA"))
+    clock.now += FRESH
+    assert await issuer.viewer(token) == USER  # the reading has begun, and nobody waits for it
+    reading = keys._reading
+    assert reading is not None
+    await reading
+    with pytest.raises(Unauthenticated, match="not one of its issuer's"):
+        await issuer.viewer(token)
+
+
+@pytest.mark.parametrize("fault", [OSError("away"), b"<html>", b'{"keys": []}'])
+async def test_keys_outlive_their_issuer(
+    monkeypatch: pytest.MonkeyPatch, fault: OSError | bytes
+) -> None:
+    site, clock = Site(monkeypatch), Clock()
+    keys = IssuerKeys(f"{NAME}/keys", clock=clock)
+    issuer = Issuer(NAME, keys, "sub")
+    assert await issuer.viewer(signed()) == USER
+    site.text, clock.now = fault, clock.now + FRESH
+    assert await issuer.viewer(signed(exp=time.time() + 90)) == USER
+    reading = keys._reading
+    assert reading is not None
+    await reading
+    assert await issuer.viewer(signed(exp=time.time() + 80)) == USER
+
+
+async def test_an_issuer_that_was_never_reached_is_no_fault_of_the_token(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    site, clock = Site(monkeypatch), Clock()
+    site.text = OSError("away")
+    issuer = Issuer(NAME, IssuerKeys(f"{NAME}/keys", clock=clock), "sub")
+    for _ in range(3):
+        with pytest.raises(StoreUnavailable, match="try again later"):
+            await issuer.viewer(signed())
+    assert site.asked == 1
+    site.text = ALL
+    clock.now += AGAIN
+    assert await issuer.viewer(signed()) == USER

@@ -1,0 +1,44 @@
+// A dialog that changes the viewer's profile.
+import { useState } from "preact/hooks";
+import { make } from "../api/change";
+import { type Profile, updateProfile } from "../changes/profile";
+import { Dialog } from "./Dialog";
+import { Field } from "./Field";
+import { announce } from "./Toasts";
+
+interface Props {
+  fullName: string;
+  about: string;
+  picture: string;
+  onClose: () => void;
+}
+
+export function EditProfile({ fullName, about, picture, onClose }: Props) {
+  const [name, setName] = useState(fullName);
+  const [text, setText] = useState(about);
+  const [address, setAddress] = useState(picture);
+  const save = async (event: Event) => {
+    event.preventDefault();
+    const wanted: Profile = { fullName: name.trim(), about: text.trim() };
+    const url = address.trim();
+    // An unchanged picture keeps its size.
+    if (url !== picture) wanted.avatar = url ? { url, width: null, height: null, dominantColor: null } : null;
+    if (!(await make(updateProfile, wanted))) return;
+    onClose();
+    announce("Your profile is saved.");
+  };
+  return (
+    <Dialog title="Edit your profile" onClose={onClose}>
+      <form onSubmit={(event) => void save(event)}>
+        <Field label="Name" value={name} onChange={setName} />
+        <Field label="About you" value={text} onChange={setText} lines={4} />
+        <Field label="Address of your picture" value={address} onChange={setAddress} hint="https://… or /images/…" />
+        <p class="row">
+          <button type="submit" class="primary">
+            Save
+          </button>
+        </p>
+      </form>
+    </Dialog>
+  );
+}
