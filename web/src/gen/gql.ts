@@ -15,6 +15,8 @@ import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-
  */
 type Documents = {
     "\n  mutation CreateBoard($input: CreateBoardInput!) {\n    createBoard(input: $input) {\n      board {\n        id\n        ...BoardCard\n      }\n      user {\n        id\n        boardCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n": typeof types.CreateBoardDocument,
+    "\n  mutation UpdateBoard($input: UpdateBoardInput!) {\n    updateBoard(input: $input) {\n      board {\n        id\n        name\n        description\n        secret\n      }\n      errors {\n        message\n      }\n    }\n  }\n": typeof types.UpdateBoardDocument,
+    "\n  mutation DeleteBoard($input: DeleteBoardInput!) {\n    deleteBoard(input: $input) {\n      deletedBoardId\n      user {\n        id\n        boardCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n": typeof types.DeleteBoardDocument,
     "\n  mutation ReorderPins($input: ReorderPinsInput!) {\n    reorderPins(input: $input) {\n      board {\n        id\n      }\n      orderVersion\n      errors {\n        message\n      }\n    }\n  }\n": typeof types.ReorderPinsDocument,
     "\n  mutation CreateComment($input: CreateCommentInput!) {\n    createComment(input: $input) {\n      comment {\n        id\n        ...CommentRow\n      }\n      pin {\n        id\n        commentCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n": typeof types.CreateCommentDocument,
     "\n  mutation FollowUser($input: FollowUserInput!) {\n    followUser(input: $input) {\n      feedToken\n      user {\n        id\n        viewerFollows\n        followerCount\n      }\n      viewer {\n        id\n        followingCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n": typeof types.FollowUserDocument,
@@ -27,6 +29,7 @@ type Documents = {
     "\n  mutation Repin($input: RepinInput!) {\n    repin(input: $input) {\n      feedToken\n      pin {\n        id\n        ...PinCard\n      }\n      board {\n        id\n        name\n        pinCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n": typeof types.RepinDocument,
     "\n  mutation MovePin($input: MovePinInput!) {\n    movePin(input: $input) {\n      feedToken\n      pin {\n        id\n        board {\n          id\n          name\n        }\n      }\n      fromBoard {\n        id\n        pinCount\n      }\n      toBoard {\n        id\n        name\n        pinCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n": typeof types.MovePinDocument,
     "\n  mutation DeletePin($input: DeletePinInput!) {\n    deletePin(input: $input) {\n      deletedPinId\n      board {\n        id\n        pinCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n": typeof types.DeletePinDocument,
+    "\n  mutation UpdateProfile($input: UpdateProfileInput!) {\n    updateProfile(input: $input) {\n      user {\n        id\n        fullName\n        about\n        avatar {\n          url\n        }\n      }\n      errors {\n        message\n      }\n    }\n  }\n": typeof types.UpdateProfileDocument,
     "\n  fragment BoardCard on Board {\n    id\n    name\n    secret\n    pinCount\n    cover {\n      id\n      image {\n        url\n        width\n        height\n        dominantColor\n      }\n    }\n  }\n": typeof types.BoardCardFragmentDoc,
     "\n  query MyBoards {\n    viewer {\n      id\n      boards(first: 100) {\n        edges {\n          node {\n            id\n            ...BoardCard\n          }\n        }\n        pageInfo {\n          hasNextPage\n          endCursor\n        }\n      }\n    }\n  }\n": typeof types.MyBoardsDocument,
     "\n  fragment PersonToFollow on User {\n    id\n    username\n    fullName\n    pinCount\n    viewerFollows\n    avatar {\n      url\n    }\n    covers: boards(first: 3) {\n      edges {\n        node {\n          id\n          cover {\n            id\n            image {\n              url\n              width\n              height\n              dominantColor\n            }\n          }\n        }\n      }\n    }\n  }\n": typeof types.PersonToFollowFragmentDoc,
@@ -47,6 +50,8 @@ type Documents = {
 };
 const documents: Documents = {
     "\n  mutation CreateBoard($input: CreateBoardInput!) {\n    createBoard(input: $input) {\n      board {\n        id\n        ...BoardCard\n      }\n      user {\n        id\n        boardCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n": types.CreateBoardDocument,
+    "\n  mutation UpdateBoard($input: UpdateBoardInput!) {\n    updateBoard(input: $input) {\n      board {\n        id\n        name\n        description\n        secret\n      }\n      errors {\n        message\n      }\n    }\n  }\n": types.UpdateBoardDocument,
+    "\n  mutation DeleteBoard($input: DeleteBoardInput!) {\n    deleteBoard(input: $input) {\n      deletedBoardId\n      user {\n        id\n        boardCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n": types.DeleteBoardDocument,
     "\n  mutation ReorderPins($input: ReorderPinsInput!) {\n    reorderPins(input: $input) {\n      board {\n        id\n      }\n      orderVersion\n      errors {\n        message\n      }\n    }\n  }\n": types.ReorderPinsDocument,
     "\n  mutation CreateComment($input: CreateCommentInput!) {\n    createComment(input: $input) {\n      comment {\n        id\n        ...CommentRow\n      }\n      pin {\n        id\n        commentCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n": types.CreateCommentDocument,
     "\n  mutation FollowUser($input: FollowUserInput!) {\n    followUser(input: $input) {\n      feedToken\n      user {\n        id\n        viewerFollows\n        followerCount\n      }\n      viewer {\n        id\n        followingCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n": types.FollowUserDocument,
@@ -59,6 +64,7 @@ const documents: Documents = {
     "\n  mutation Repin($input: RepinInput!) {\n    repin(input: $input) {\n      feedToken\n      pin {\n        id\n        ...PinCard\n      }\n      board {\n        id\n        name\n        pinCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n": types.RepinDocument,
     "\n  mutation MovePin($input: MovePinInput!) {\n    movePin(input: $input) {\n      feedToken\n      pin {\n        id\n        board {\n          id\n          name\n        }\n      }\n      fromBoard {\n        id\n        pinCount\n      }\n      toBoard {\n        id\n        name\n        pinCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n": types.MovePinDocument,
     "\n  mutation DeletePin($input: DeletePinInput!) {\n    deletePin(input: $input) {\n      deletedPinId\n      board {\n        id\n        pinCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n": types.DeletePinDocument,
+    "\n  mutation UpdateProfile($input: UpdateProfileInput!) {\n    updateProfile(input: $input) {\n      user {\n        id\n        fullName\n        about\n        avatar {\n          url\n        }\n      }\n      errors {\n        message\n      }\n    }\n  }\n": types.UpdateProfileDocument,
     "\n  fragment BoardCard on Board {\n    id\n    name\n    secret\n    pinCount\n    cover {\n      id\n      image {\n        url\n        width\n        height\n        dominantColor\n      }\n    }\n  }\n": types.BoardCardFragmentDoc,
     "\n  query MyBoards {\n    viewer {\n      id\n      boards(first: 100) {\n        edges {\n          node {\n            id\n            ...BoardCard\n          }\n        }\n        pageInfo {\n          hasNextPage\n          endCursor\n        }\n      }\n    }\n  }\n": types.MyBoardsDocument,
     "\n  fragment PersonToFollow on User {\n    id\n    username\n    fullName\n    pinCount\n    viewerFollows\n    avatar {\n      url\n    }\n    covers: boards(first: 3) {\n      edges {\n        node {\n          id\n          cover {\n            id\n            image {\n              url\n              width\n              height\n              dominantColor\n            }\n          }\n        }\n      }\n    }\n  }\n": types.PersonToFollowFragmentDoc,
@@ -96,6 +102,14 @@ export function graphql(source: string): unknown;
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
 export function graphql(source: "\n  mutation CreateBoard($input: CreateBoardInput!) {\n    createBoard(input: $input) {\n      board {\n        id\n        ...BoardCard\n      }\n      user {\n        id\n        boardCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n"): (typeof documents)["\n  mutation CreateBoard($input: CreateBoardInput!) {\n    createBoard(input: $input) {\n      board {\n        id\n        ...BoardCard\n      }\n      user {\n        id\n        boardCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  mutation UpdateBoard($input: UpdateBoardInput!) {\n    updateBoard(input: $input) {\n      board {\n        id\n        name\n        description\n        secret\n      }\n      errors {\n        message\n      }\n    }\n  }\n"): (typeof documents)["\n  mutation UpdateBoard($input: UpdateBoardInput!) {\n    updateBoard(input: $input) {\n      board {\n        id\n        name\n        description\n        secret\n      }\n      errors {\n        message\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  mutation DeleteBoard($input: DeleteBoardInput!) {\n    deleteBoard(input: $input) {\n      deletedBoardId\n      user {\n        id\n        boardCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n"): (typeof documents)["\n  mutation DeleteBoard($input: DeleteBoardInput!) {\n    deleteBoard(input: $input) {\n      deletedBoardId\n      user {\n        id\n        boardCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n"];
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
@@ -144,6 +158,10 @@ export function graphql(source: "\n  mutation MovePin($input: MovePinInput!) {\n
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
 export function graphql(source: "\n  mutation DeletePin($input: DeletePinInput!) {\n    deletePin(input: $input) {\n      deletedPinId\n      board {\n        id\n        pinCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n"): (typeof documents)["\n  mutation DeletePin($input: DeletePinInput!) {\n    deletePin(input: $input) {\n      deletedPinId\n      board {\n        id\n        pinCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  mutation UpdateProfile($input: UpdateProfileInput!) {\n    updateProfile(input: $input) {\n      user {\n        id\n        fullName\n        about\n        avatar {\n          url\n        }\n      }\n      errors {\n        message\n      }\n    }\n  }\n"): (typeof documents)["\n  mutation UpdateProfile($input: UpdateProfileInput!) {\n    updateProfile(input: $input) {\n      user {\n        id\n        fullName\n        about\n        avatar {\n          url\n        }\n      }\n      errors {\n        message\n      }\n    }\n  }\n"];
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
