@@ -154,12 +154,13 @@ class Run(Request):
                     failures.root_nulled = True
                     return
 
-    async def write(self) -> list[bytes]:
-        """Returns the JSON of the data, in several parts if it is large."""
+    async def write(self, most: int = 0) -> list[bytes]:
+        """Returns the JSON of the data, in several parts if it is large. Raises TooLarge if it has
+        more than `most` bytes (0: any number)."""
         if self.failures.root_nulled:
             return [b"null"]
         self._since = self.loop.time()
-        return await writer.written(self.roots, self.objects_made, self.rest, self.garbage)
+        return await writer.written(self.roots, self.objects_made, self.rest, self.garbage, most)
 
     def close(self) -> None:
         """Break the tables' reference cycles, and free large lists in slices."""

@@ -50,7 +50,7 @@ cdef class TableWriter:
     cdef int depth, room
     cdef Table root
 
-    cpdef bint step(self, Py_ssize_t objects) except -1
+    cpdef bint step(self, Py_ssize_t objects, Py_ssize_t size) except -1
     cpdef bytes take(self)
     cdef int put_column(self, Column column, Py_ssize_t row) except -1
     cdef int push(self, Table table, Keys keys, Py_ssize_t row, Py_ssize_t stop) except -1

@@ -224,9 +224,9 @@ cdef class TableWriter:
         self.out.size = 0
         return made
 
-    cpdef bint step(self, Py_ssize_t objects) except -1:
-        """Write on, until this number of objects and items has begun. Returns whether anything is
-        left to be written."""
+    cpdef bint step(self, Py_ssize_t objects, Py_ssize_t size) except -1:
+        """Write on, until this number of objects and items has begun, or the text since the last
+        `take` has `size` bytes. Returns whether anything is left to be written."""
         cdef Frame *frame
         cdef Keys keys
         cdef Column column
@@ -248,7 +248,7 @@ cdef class TableWriter:
                 frame.field = 1
                 objects -= 1
                 self.put_column(column, row)
-                if objects < 0:
+                if objects < 0 or self.out.size >= size:
                     return True
                 continue
             keys = <Keys> frame.keys
@@ -263,6 +263,8 @@ cdef class TableWriter:
                 frame.field += 1
                 if column.kind <= ID_COLUMN:
                     put_leaf(&self.out, column.kind, PyList_GET_ITEM(<PyObject *> column.values, row))
+                    if self.out.size >= size:  # one object may have many long texts
+                        return True
                 else:
                     objects -= 1
                     self.put_column(column, row)
