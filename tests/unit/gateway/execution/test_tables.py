@@ -117,7 +117,7 @@ def test_a_writer_may_stop_after_any_field(root: Table) -> None:
         while writer.step(1_000, size):
             parts.append(writer.take())
         assert b"".join([*parts, writer.take()]) == orjson.dumps(DATA)
-        assert max(map(len, parts)) < size + len('"name":"first \\"one\\"",')
+        assert max(map(len, parts)) < size + 30
     cut_loose(root)
 
 
