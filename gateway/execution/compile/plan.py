@@ -162,7 +162,7 @@ class Plan:
             tables = LevelsRun(
                 steps, context, root, coerced, values, in_full, again, self._most_errors
             )
-            return await self._run(tables, deadline)
+            return await self._run(tables, deadline, most_bytes)
         run = Run(steps, context, root, coerced, values, in_full, again)
         run.most_errors = self._most_errors
         try:
@@ -182,16 +182,16 @@ class Plan:
                 sweep(run.loop, run.deferred_free)
         return Outcome(parts, run.errors, left_out=run.left_out)
 
-    async def _run(self, run: LevelsRun, deadline: Deadline | None) -> Outcome:
+    async def _run(self, run: LevelsRun, deadline: Deadline | None, most_bytes: int) -> Outcome:
         try:
             try:
                 await run.execute()
-                parts = await run.write()
+                parts = run.write_small() or await run.write(most_bytes)
             except CancelledError:
                 if deadline is None or not deadline.passed or not self.operation.serial:
                     raise
                 run.cut(deadline.seconds)
-                parts = await run.write()
+                parts = await run.write(most_bytes)
         finally:
             run.close()
         return Outcome(parts, run.errors, left_out=run.left_out)

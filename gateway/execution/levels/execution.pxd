@@ -17,5 +17,6 @@ cdef class Run(Request):
     @cython.locals(waits=Waits)
     cpdef has_values(self, waiting)
     cpdef restore_task(self)
+    cpdef write_small(self)
     @cython.locals(at=Positions)
     cpdef alive(self, positions, i)

@@ -20,7 +20,9 @@ from graphql import GraphQLError
 from graphql.execution.values import VariableValues
 from graphql.pyutils import is_awaitable
 
+from gateway.execution.encode import PART
 from gateway.execution.levels import slices, writer
+from gateway.execution.levels.compiled import BUILT, json_writer
 from gateway.execution.levels.entries import NewRows, NewValues
 from gateway.execution.levels.failures import Failures
 from gateway.execution.levels.loads import PendingLoad
@@ -154,12 +156,22 @@ class Run(Request):
                     failures.root_nulled = True
                     return
 
-    async def write(self) -> list[bytes]:
-        """Returns the JSON of the data, in several parts if it is large."""
+    def write_small(self) -> list[bytes] | None:
+        """Returns the JSON of the data; None if it is large, or without compiled code: `write`
+        writes it."""
+        if BUILT and not self.failures.root_nulled and len(self.roots) == 1:
+            root = json_writer.TableWriter(self.roots[0])
+            if not root.step(writer.AT_ONCE, PART):
+                return [root.take()]
+        return None
+
+    async def write(self, most: int = 0) -> list[bytes]:
+        """Returns the JSON of the data, in several parts if it is large. Raises TooLarge if it has
+        more than `most` bytes (0: any number)."""
         if self.failures.root_nulled:
             return [b"null"]
         self._since = self.loop.time()
-        return await writer.written(self.roots, self.objects_made, self.rest, self.garbage)
+        return await writer.written(self.roots, self.objects_made, self.rest, self.garbage, most)
 
     def close(self) -> None:
         """Break the tables' reference cycles, and free large lists in slices."""
@@ -230,7 +242,12 @@ class Run(Request):
             if not waits.arrivals:
                 if not (self.waiting or self.loads):
                     return
-                await waits.for_more(self)
+                batch = waits.only_batch(self)
+                if batch is not None:
+                    await batch.load()
+                    waits.arrivals.append(self.loads.pop())
+                else:
+                    await waits.for_more(self)
                 self._since = self.loop.time()
             arrivals, waits.arrivals = iter(waits.arrivals), []
             try:

@@ -17,6 +17,11 @@ cdef struct Leaf:
     Layout layout
 
 
+cdef struct Key:  # the text before a field
+    const char *text
+    Py_ssize_t size
+
+
 cdef struct Frame:  # of an object or a list that is being written
     PyObject *table
     PyObject *keys  # NULL: a list
@@ -31,15 +36,15 @@ cdef class LeafReader:
     cdef list held  # what the leaves point to
 
     cpdef list read(self, objs, Table table, Py_ssize_t first)
+    cdef list read_into(self, PyObject ***columns, tuple owners, Py_ssize_t first)
     cdef int fetch(self, PyObject **owners, Py_ssize_t row, Py_ssize_t count) except -1
 
 
 @cython.final
 cdef class Keys:
     cdef readonly bytes last
-    cdef list before
-    cdef const char **texts
-    cdef Py_ssize_t *sizes
+    cdef list before  # what the texts point to
+    cdef Key *texts
     cdef int count
 
 
@@ -50,7 +55,7 @@ cdef class TableWriter:
     cdef int depth, room
     cdef Table root
 
-    cpdef bint step(self, Py_ssize_t objects) except -1
+    cpdef bint step(self, Py_ssize_t objects, Py_ssize_t size) except -1
     cpdef bytes take(self)
-    cdef int put_column(self, Column column, Py_ssize_t row) except -1
+    cdef int put_column(self, PyObject *column, Py_ssize_t row) except -1
     cdef int push(self, Table table, Keys keys, Py_ssize_t row, Py_ssize_t stop) except -1

@@ -44,14 +44,27 @@ cdef extern from *:
             PyErr_Clear();
         return found;
     }
+
+    /* Copies whole words: up to 15 bytes more than `size` are read and written. */
+    static inline void copy_words(char *to, const char *text, Py_ssize_t size) {
+        for (Py_ssize_t i = 0; i < size; i += 16)
+            memcpy(to + i, text + i, 16);
+    }
+
+    /* always_inline: see layout.pxd */
+    static inline __attribute__((always_inline)) void fetch_leaf(PyObject *leaf) {
+        __builtin_prefetch(leaf);
+        __builtin_prefetch((char *)leaf + 64);
+    }
     """
+    void copy_words(char *to, const char *text, Py_ssize_t size) noexcept
+    void fetch_leaf(PyObject *leaf) noexcept
     bint is_string(PyObject *value) noexcept
     const char *utf8_or_null(PyObject *text, Py_ssize_t *size) noexcept
     object PyObject_GetAttr(object owner, object name)
     PyObject **PySequence_Fast_ITEMS(object items)
     PyObject *PyList_GET_ITEM(PyObject *items, Py_ssize_t row) noexcept
-    void PyList_SET_ITEM(PyObject *items, Py_ssize_t row, PyObject *value) noexcept
-    Py_ssize_t PyList_GET_SIZE(object items) noexcept
+    Py_ssize_t PyList_GET_SIZE(PyObject *items) noexcept
     void Py_INCREF(PyObject *value) noexcept
     void Py_DECREF(PyObject *value) noexcept
 
@@ -60,6 +73,8 @@ cdef dict KINDS = {
     "String": STRING, "ID": ID, "Int": INT, "Float": FLOAT, "Boolean": BOOLEAN, "other": OTHER
 }
 cdef enum: ROOM = 4096  # bytes, at first
+cdef enum: FEW = 32  # leaves whose columns need no memory from the heap
+cdef enum: WORDS = 16  # bytes that are copied at a time
 cdef enum: STEP = 4  # rows between one step of fetching and the next
 cdef enum: LEAF_COLUMN, ID_COLUMN, LIST_COLUMN, OBJECT_COLUMN, ABSTRACT_COLUMN  # as in tables.py
 
@@ -92,13 +107,28 @@ cdef class LeafReader:
         """Read the leaves of objects, each leaf once, into the table's rows from `first` on.
         Returns a list of (number of the column, row, value) for all values that are not as usual:
         they must still be completed. What a property raises is its value."""
-        cdef tuple owners = tuple(objs)
+        cdef PyObject **few[FEW]
+        cdef PyObject ***columns = few
+        cdef int i
+        if self.count > FEW:
+            columns = <PyObject ***> PyMem_Malloc(self.count * sizeof(PyObject **))
+            if columns is NULL:
+                raise MemoryError
+        try:
+            for i in range(self.count):  # nothing that is called below changes the columns' sizes
+                column = <Column> table.columns[self.leaves[i].number]
+                columns[i] = PySequence_Fast_ITEMS((<Column> column).values) + first
+            return self.read_into(columns, tuple(objs), first)
+        finally:
+            if columns is not few:
+                PyMem_Free(columns)
+
+    cdef list read_into(self, PyObject ***columns, tuple owners, Py_ssize_t first):
+        """Read leaf `i` of the object `row` to `columns[i][row]`."""
         cdef PyObject **items = PySequence_Fast_ITEMS(owners)
         cdef Py_ssize_t count = PyTuple_GET_SIZE(owners), row
         cdef list unusual = None
         cdef Leaf *leaf
-        cdef Column column
-        cdef PyObject *values
         cdef PyObject *before
         cdef int i
         for row in range(-3 * STEP if count > 1 else 0, 0):
@@ -122,11 +152,9 @@ cdef class LeafReader:
                         unusual = []
                     unusual.append((leaf.number, first + row, value))
                     continue
-                column = <Column> table.columns[leaf.number]
-                values = <PyObject *> column.values
-                before = PyList_GET_ITEM(values, first + row)
+                before = columns[i][row]
                 Py_INCREF(<PyObject *> value)
-                PyList_SET_ITEM(values, first + row, <PyObject *> value)
+                columns[i][row] = <PyObject *> value
                 Py_DECREF(before)
         return unusual
 
@@ -191,18 +219,17 @@ cdef class Keys:
     def __init__(self, list before, bytes last):
         cdef int i
         cdef bytes text
-        self.before, self.last, self.count = before, last, len(before)
-        self.texts = <const char **> PyMem_Malloc((self.count + 1) * sizeof(char *))
-        self.sizes = <Py_ssize_t *> PyMem_Malloc((self.count + 1) * sizeof(Py_ssize_t))
-        if self.texts is NULL or self.sizes is NULL:
+        self.before, self.last, self.count = [], last, len(before)
+        self.texts = <Key *> PyMem_Malloc((self.count + 1) * sizeof(Key))
+        if self.texts is NULL:
             raise MemoryError
         for i in range(self.count):
-            text = before[i]
-            self.texts[i], self.sizes[i] = PyBytes_AS_STRING(text), PyBytes_GET_SIZE(text)
+            text = before[i] + bytes(WORDS)
+            self.before.append(text)
+            self.texts[i].text, self.texts[i].size = PyBytes_AS_STRING(text), len(before[i])
 
     def __dealloc__(self):
         PyMem_Free(self.texts)
-        PyMem_Free(self.sizes)
 
 
 cdef class TableWriter:
@@ -224,19 +251,20 @@ cdef class TableWriter:
         self.out.size = 0
         return made
 
-    cpdef bint step(self, Py_ssize_t objects) except -1:
-        """Write on, until this number of objects and items has begun. Returns whether anything is
-        left to be written."""
+    cpdef bint step(self, Py_ssize_t objects, Py_ssize_t size) except -1:
+        """Write on, until this number of objects and items has begun, or the text since the last
+        `take` has `size` bytes. Returns whether anything is left to be written."""
         cdef Frame *frame
-        cdef Keys keys
-        cdef Column column
-        cdef list columns
+        cdef Key *key
+        cdef PyObject *column
+        cdef PyObject **columns
         cdef Py_ssize_t row
+        cdef int count
         while self.depth:
             frame = &self.frames[self.depth - 1]
-            columns = (<Table> frame.table).columns
+            columns = PySequence_Fast_ITEMS((<Table> frame.table).columns)
             if frame.keys is NULL:
-                column = <Column> columns[0]
+                column = columns[0]
                 if frame.row == frame.stop:
                     put(&self.out, "]", 1)
                     self.depth -= 1
@@ -248,44 +276,48 @@ cdef class TableWriter:
                 frame.field = 1
                 objects -= 1
                 self.put_column(column, row)
-                if objects < 0:
+                if objects < 0 or self.out.size >= size:
                     return True
                 continue
-            keys = <Keys> frame.keys
-            row = frame.row
+            count, row = (<Keys> frame.keys).count, frame.row
             while True:
-                if frame.field == keys.count:
-                    put_bytes(&self.out, keys.last)
+                if frame.field == count:
+                    put_bytes(&self.out, (<Keys> frame.keys).last)
                     self.depth -= 1
                     break
-                put(&self.out, keys.texts[frame.field], keys.sizes[frame.field])
-                column = <Column> PyList_GET_ITEM(<PyObject *> columns, frame.field)
+                key = &(<Keys> frame.keys).texts[frame.field]
+                make_room(&self.out, key.size + WORDS)
+                copy_words(self.out.data + self.out.size, key.text, key.size)
+                self.out.size += key.size
+                column = columns[frame.field]
                 frame.field += 1
-                if column.kind <= ID_COLUMN:
-                    put_leaf(&self.out, column.kind, PyList_GET_ITEM(<PyObject *> column.values, row))
+                if (<Column> column).kind <= ID_COLUMN:
+                    put_leaf(&self.out, (<Column> column).kind, value_at(column, row))
+                    if self.out.size >= size:  # one object may have many long texts
+                        return True
                 else:
                     objects -= 1
                     self.put_column(column, row)
                     break
-            if objects < 0:
+            if objects < 0 or self.out.size >= size:
                 return True
         return False
 
-    cdef int put_column(self, Column column, Py_ssize_t row) except -1:
+    cdef int put_column(self, PyObject *column, Py_ssize_t row) except -1:
         """Write a value, or begin to write an object or a list."""
         cdef Table table
-        if column.kind <= ID_COLUMN:
-            return put_leaf(
-                &self.out, column.kind, PyList_GET_ITEM(<PyObject *> column.values, row)
-            )
-        value = <object> PyList_GET_ITEM(<PyObject *> column.values, row)
+        cdef int kind = (<Column> column).kind
+        if kind <= ID_COLUMN:
+            return put_leaf(&self.out, kind, value_at(column, row))
+        value = <object> value_at(column, row)
         if value is None:
             return put(&self.out, "null", 4)
-        if column.kind == ABSTRACT_COLUMN:
+        if kind == ABSTRACT_COLUMN:
             table = <Table> (<tuple> value)[0]
             return self.push(table, keys_of(table), (<tuple> value)[1], 0)
-        table = <Table> column.below[0] if column.below is not None else None
-        if column.kind == OBJECT_COLUMN:
+        below = (<Column> column).below
+        table = <Table> (<list> below)[0] if below is not None else None
+        if kind == OBJECT_COLUMN:
             return self.push(table, keys_of(table), value, 0)
         put(&self.out, "[", 1)
         return self.push(table, None, (<tuple> value)[0], (<tuple> value)[1])
@@ -302,7 +334,23 @@ cdef class TableWriter:
         self.depth += 1
         frame.table, frame.row, frame.stop, frame.field = <PyObject *> table, row, stop, 0
         frame.keys = NULL if keys is None else <PyObject *> keys
+        if keys is not None and row + 1 < table.count:
+            fetch_row(table, row + 1)
         return 0
+
+
+cdef inline void fetch_row(Table table, Py_ssize_t row) noexcept:
+    """Prefetch the leaves of the object that is probably written next from this table. Other
+    objects were read since the leaves were."""
+    cdef PyObject **columns = PySequence_Fast_ITEMS(table.columns)
+    cdef Py_ssize_t i
+    for i in range(PyList_GET_SIZE(<PyObject *> table.columns)):
+        if (<Column> columns[i]).kind <= ID_COLUMN:
+            fetch_leaf(value_at(columns[i], row))
+
+
+cdef inline PyObject *value_at(PyObject *column, Py_ssize_t row) noexcept:
+    return PyList_GET_ITEM(<PyObject *> (<Column> column).values, row)
 
 
 cdef inline Keys keys_of(Table table):

@@ -12,15 +12,15 @@ from typing import Any
 from graphql.pyutils import Undefined
 
 from gateway.execution.levels.request import Request
-from gateway.execution.levels.tables import Column, Rows
+from gateway.execution.levels.tables import Column, Rows, Typed
 from gateway.execution.model.selection import Field
 from gateway.execution.model.value_classes import PLAIN, all_plain, classes_of
 
 
-class Slot:
-    """The type of a column's values."""
+class Slot(Typed):
+    """The type of a column's values, and how they are completed."""
 
-    __slots__ = ("field", "kind", "nonnull")
+    __slots__ = ()
 
     def __init__(self, field: Field, nonnull: bool, kind: int) -> None:
         self.field, self.nonnull, self.kind = field, nonnull, kind

@@ -1,8 +1,14 @@
 cimport cython
 
 
+cdef class Typed:
+    cdef readonly object field
+    cdef readonly int kind
+    cdef readonly bint nonnull
+
+
 cdef class Column:
-    cdef public object slot
+    cdef public Typed slot
     cdef public Table table
     cdef public list below, values
     cdef public set dead
@@ -22,9 +28,13 @@ cdef class Table:
     cdef public Py_ssize_t count
     cdef public bint listed
 
-    @cython.locals(column=Column, nulls=list)
+    @cython.locals(column=Column, nulls=list, first=Py_ssize_t)
     cpdef Py_ssize_t add(self, Py_ssize_t count, parents) except -1
     cpdef Py_ssize_t parent(self, Py_ssize_t row) except -1
+
+
+@cython.locals(column=Column)
+cdef Column _column(Typed slot, Table table)
 
 
 cdef class Positions:

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 from gateway.execution.model.selection import Field, Selection
 
@@ -35,8 +35,10 @@ Rows: TypeAlias = Sequence[int]
 """Rows of a table: a range if they are consecutive, else a list."""
 
 
-class Typed(Protocol):
-    """The type of a column's values: `levels.slots.Slot`."""
+class Typed:
+    """The type of a column's values. Its subclass `slot.Slot` completes them."""
+
+    __slots__ = ("field", "kind", "nonnull")
 
     field: Field
     kind: int
@@ -127,7 +129,7 @@ class Table:
         self.above, self.selection, self.listed = above, selection, selection is None
         self.columns = []
         for slot in slots:
-            self.columns.append(Column(slot, self))
+            self.columns.append(_column(slot, self))
         self.count = 0
         self.starts: list[int] = []
         """The first row of each group."""
@@ -144,6 +146,10 @@ class Table:
         self.starts.append(first)
         self.parents.append(parents)
         self.count = first + count
+        if not first:
+            for column in self.columns:
+                column.values = [None] * count
+            return first
         nulls = [None] * count
         for column in self.columns:
             column.values += nulls
@@ -159,6 +165,15 @@ class Table:
     def index(self, row: int) -> int:
         """The index of an item in its list."""
         return row - self.starts[bisect_right(self.starts, row) - 1]
+
+
+def _column(slot: Typed, table: Table) -> Column:
+    """Returns `Column(slot, table)`. Compiled code needs no call of `__init__`, with a tuple of its
+    arguments, for each column."""
+    column = Column.__new__(Column)
+    column.slot, column.table, column.kind = slot, table, slot.kind
+    column.values, column.dead, column.below = [], None, None
+    return column
 
 
 class Positions:

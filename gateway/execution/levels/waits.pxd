@@ -13,6 +13,6 @@ cdef class Waits:
 
     cpdef has_values(self, waiting)
     cpdef wake(self)
-    cdef Batch _only_batch(self, Request run)
+    cpdef Batch only_batch(self, Request run)
     @cython.locals(awaited=Load, batch=Batch, task=SteppedTask, others=Py_ssize_t, waiting=PendingBatch)
     cdef list _load_batches(self, Request run, list loads)

@@ -62,12 +62,7 @@ class Waits:
     # -- waiting
 
     async def for_more(self, run: Request) -> None:
-        """Wait until awaited values have arrived."""
-        batch = self._only_batch(run)
-        if batch is not None:
-            await batch.load()
-            self.arrivals.append(run.loads.pop())
-            return
+        """Wait until awaited values have arrived, unless an `only_batch` gives them."""
         loads, run.loads = run.loads, []
         if loads:
             tasks = self._load_batches(run, loads)
@@ -89,7 +84,7 @@ class Waits:
         else:
             await self._wait(run)
 
-    def _only_batch(self, run: Request) -> Batch | None:
+    def only_batch(self, run: Request) -> Batch | None:
         """The only batch that the request waits for, if it is not scheduled yet; else None."""
         if len(run.loads) == 1 and not (run.waiting or self.unwanted or run.dropped):
             only = run.loads[0]

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Any
 
-from gateway.execution.encode import SMALL, dumps, encode
+from gateway.execution.encode import PART, SMALL, SMALL_TEXT, TooLarge, dumps, encode
 from gateway.execution.levels import slices
 from gateway.execution.levels.compiled import BUILT, json_writer
-from gateway.execution.levels.tables import ABSTRACT, Column, Table
+from gateway.execution.levels.slots import LeafSlot
+from gateway.execution.levels.tables import ABSTRACT, Column, Table, tables_below
 
 AT_ONCE = 4_096
 """The number of objects and items that compiled code writes between two rests."""
@@ -23,13 +24,15 @@ async def written(
     count: int,
     rest: Callable[[], Awaitable[None]],
     garbage: list[list[Any]],
+    most: int = 0,
 ) -> list[bytes]:
     """Returns the JSON of the root tables as one object, in several parts if it is large. `count`
-    is the number of objects. `garbage` gets the lists that are to be freed in slices."""
+    is the number of objects. `garbage` gets the lists that are to be freed in slices. Raises
+    TooLarge as soon as the parts have more than `most` bytes (0: any number)."""
     if BUILT:
-        return await _compiled(roots, rest)
+        return await _compiled(roots, rest, most)
     data: dict[str, Any] = {}
-    if count <= SMALL:
+    if count <= SMALL and not _has_long_texts(roots):
         for root in roots:
             made: list[Any] = []
             for _ in _objects(root, made):
@@ -43,24 +46,43 @@ async def written(
                 garbage.append(large)
             await rest()
         data.update(made[0])
-    return await encode(data)
+    return await encode(data, most)
 
 
-async def _compiled(roots: Sequence[Table], rest: Callable[[], Awaitable[None]]) -> list[bytes]:
+async def _compiled(
+    roots: Sequence[Table], rest: Callable[[], Awaitable[None]], most: int
+) -> list[bytes]:
     if not roots:
         return [b"{}"]
     parts: list[bytes] = []
+    total = 0
     for number, root in enumerate(roots):
         table = json_writer.TableWriter(root)
         first = len(parts)
-        while table.step(AT_ONCE):
-            parts.append(table.take())
+        while table.step(AT_ONCE, PART):
+            part = table.take()
+            total += len(part)
+            if 0 < most < total:
+                raise TooLarge
+            parts.append(part)
             await rest()
         parts.append(table.take())
         if number:  # join the objects of the root fields
             parts[first - 1] = parts[first - 1][:-1] + b","
             parts[first] = parts[first][1:]
     return parts
+
+
+def _has_long_texts(roots: Sequence[Table]) -> bool:
+    """Whether the texts of the tables have more than SMALL_TEXT characters."""
+    total = 0
+    for table in tables_below(roots):
+        for column in table.columns:
+            if isinstance(column.slot, LeafSlot):
+                total += column.slot.leaf.characters(column.values)
+                if total > SMALL_TEXT:
+                    return True
+    return False
 
 
 def _objects(table: Table, made: list[Any]) -> Iterator[list[Any] | None]:

@@ -75,9 +75,13 @@ class LeafCompleter(BaseCompleter):
             if awaited:
                 completer, at = _Awaited(self.field, nonnull=False), some(positions, list(awaited))
                 run.complete_later(completer, list(awaited.values()), at)
-        if self._may_be_long:
-            run.characters += _characters(made)
+        run.characters += self.characters(made)
         return made
+
+    def characters(self, values: Sequence[Any]) -> int:
+        """Returns the number of characters of the texts among coerced values. Texts of a type
+        whose texts are short don't count."""
+        return _characters(values) if self._may_be_long else 0
 
     def usual(self, values: Sequence[Any], classes: set[type]) -> Sequence[Any]:
         """Returns the coerced values. Raises an Exception if a value is unusual."""

@@ -1,6 +1,7 @@
 """Responses of few objects with long texts: they are bounded while they are made, and encoded with
 rests."""
 
+import asyncio
 import tracemalloc
 from collections.abc import Sequence
 from types import SimpleNamespace
@@ -11,6 +12,8 @@ import pytest
 import strawberry
 
 from gateway.execution import encode
+from gateway.execution.executor import Executor
+from gateway.execution.levels import slices
 from gateway.settings import Limits, Settings
 from gateway.site.executors import executor_of
 from loaders.bulk import bulk
@@ -79,10 +82,16 @@ SHAPES = {
 }
 
 
+def executor_with(**limits: Any) -> Executor:
+    return executor_of(SCHEMA, Settings(limits=Limits(max_cost=0, **limits)))
+
+
+def context_of() -> Any:
+    return SimpleNamespace(again=None, fault=None)
+
+
 async def answered(query: str, **limits: Any) -> dict[str, Any]:
-    context: Any = SimpleNamespace(again=None, fault=None)
-    executor = executor_of(SCHEMA, Settings(limits=Limits(max_cost=0, **limits)))
-    result = await executor.run(query, None, None, context)
+    result = await executor_with(**limits).run(query, None, None, context_of())
     answer: dict[str, Any] = orjson.loads(result.body())
     return answer
 
@@ -109,15 +118,34 @@ async def test_long_texts_give_the_same_response(fields: str, count: int) -> Non
     await both(SCHEMA._schema, f"{{ rows(count: {count}) {{ {fields} }} }}")
 
 
-async def test_long_texts_are_encoded_in_small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    sizes, dumps = list[int](), encode.dumps
+@pytest.mark.parametrize("shape", ["texts", "lists of texts", "texts of one object"])
+async def test_long_texts_are_encoded_in_small_parts_with_rests(
+    shape: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With no time between rests, the event loop takes a turn after each part."""
+    monkeypatch.setattr(encode, "BUDGET", -1)
+    monkeypatch.setattr(slices, "BUDGET", -1)
+    executor, context = executor_with(max_response_bytes=10**9), context_of()
+    loop, turns = asyncio.get_running_loop(), 0
 
-    def recorded(value: Any) -> bytes:
-        sizes.append(len(dumps(value)))
-        return dumps(value)
+    def turn() -> None:
+        nonlocal turns
+        turns += 1
+        loop.call_soon(turn)
 
-    monkeypatch.setattr(encode, "dumps", recorded)
-    answer = await answered(SHAPES["texts"], max_response_bytes=10**9)
-    assert len(answer["data"]["rows"]) == 100
-    assert sum(sizes) > 100 * 40 * LENGTH
-    assert max(sizes) < encode.PART
+    loop.call_soon(turn)
+    result = await executor.run(SHAPES[shape], None, None, context)
+    assert result.data is not None
+    assert not result.errors
+    assert result.size > 100 * 40 * LENGTH
+    assert max(map(len, result.data)) < 2 * encode.PART
+    assert turns >= len(result.data)
+    assert len(orjson.loads(result.body())["data"]["rows"]) == 100
+
+
+async def test_the_texts_of_one_object_are_encoded_in_small_parts() -> None:
+    query = f"{{ rows(count: 1) {{ {times('text', 98)} }} }}"
+    result = await executor_with(max_response_bytes=10**9).run(query, None, None, context_of())
+    assert result.data is not None
+    assert result.size > 98 * LENGTH
+    assert max(map(len, result.data)) < 2 * encode.PART

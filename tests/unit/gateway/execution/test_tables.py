@@ -102,10 +102,22 @@ def test_a_writer_may_stop_after_any_object(root: Table) -> None:
         return
     for size in range(5):
         writer, parts = json_writer.TableWriter(root), []
-        while writer.step(size):
+        while writer.step(size, 1_000):
             parts.append(writer.take())
         assert b"".join([*parts, writer.take()]) == orjson.dumps(DATA)
         assert len(parts) > 2
+    cut_loose(root)
+
+
+def test_a_writer_may_stop_after_any_field(root: Table) -> None:
+    if not BUILT:
+        return
+    for size in range(1, 60):
+        writer, parts = json_writer.TableWriter(root), []
+        while writer.step(1_000, size):
+            parts.append(writer.take())
+        assert b"".join([*parts, writer.take()]) == orjson.dumps(DATA)
+        assert max(map(len, parts)) < size + 30
     cut_loose(root)
 
 
