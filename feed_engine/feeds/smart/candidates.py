@@ -19,12 +19,14 @@ from datasources.errors import StoreError
 from datasources.ids import Kind, kind_of
 from datasources.mappings import EdgeKey, ListKey, PageRequest
 from datasources.protocols import Cell, WideColumnStore
+from datasources.records import Pin
 from feed_engine.feeds.follow_edges import FOLLOWS
 from feed_engine.feeds.marks import pools_generation
 from feed_engine.feeds.own_writes import in_pools, read_seeing
 from feed_engine.feeds.rows import FORMER_POPULAR_ROW, Source
 from feed_engine.feeds.settings import Feeds, Passed
 from feed_engine.feeds.smart import materialized, pool_rows, pools
+from feed_engine.feeds.smart.diversity import Groups, is_diverse
 from feed_engine.feeds.smart.generator import Candidate, generate
 from feed_engine.feeds.smart.interests import ask_fill
 from feed_engine.feeds.smart.pool_refill import ask_refill_pool
@@ -91,6 +93,7 @@ class Candidates:
         self._reads = 0
         # repin → the first pin of its chain, as stored with the pin itself
         self._roots: dict[int, int] = {}
+        self._pins: dict[int, Pin] = {}  # the pins that were loaded and can be seen
         # Pins, and first pins of chains, that were shown; and all that were looked up among them.
         self._shown, self._asked = set(self._passed.shown), set(self._passed.shown)
         self._dead: set[int] = set()  # pins that the viewer can't see, or owns
@@ -144,10 +147,12 @@ class Candidates:
                 return self._generate(size, taken, checked=True)
             further = self._generate(max(ahead, looked_up), taken)
             chosen, wanted = further[:ahead], further[:size]
-            short = len(wanted) < size or any(rates[c.source] == 0 for c in wanted)
+            # Pins of one owner may hide pins of others, further down or among the fillers.
+            lacking = len(wanted) < size or not is_diverse([self._groups(c) for c in wanted])
+            short = lacking or any(rates[c.source] == 0 for c in wanted)
             buried = not any(rates[c.source] for c in wanted) and self.sweep
             deepest = DEEPER if buried else DEEPEST
-            unread = self._reads < deepest and self._rows.unread(own=len(wanted) >= size)
+            unread = self._reads < deepest and self._rows.unread(own=not lacking)
             if short and unread and not over:
                 with suppress(StoreError):  # the first read's candidates are enough
                     await self.read()
@@ -309,7 +314,15 @@ class Candidates:
             excluded=self._dead,
             shown=self._shown.union(taken),
             root_of=self._root,
+            groups_of=self._groups,
         )
+
+    def _groups(self, c: Candidate) -> Groups:
+        """The owner and the board, as far as the cell and the loaded pins say."""
+        if (pin := self._pins.get(c.pin_id)) is not None:
+            return (pin.owner_id, pin.board_id)
+        by_user = c.cause_id and kind_of(c.cause_id) is Kind.USER
+        return tuple(id for id in (c.cause_id if by_user else 0, c.board_id) if id)
 
     def _is_checked(self, c: Candidate) -> bool:
         return c in self._checked and self._is_looked_up(c)
@@ -377,6 +390,7 @@ class Candidates:
             self._visible(ids),
             self._load_boards({c.board_id for c in candidates if c.board_id}),
         )
+        self._pins |= pins
         self._roots |= {pin.id: pin.root for pin in pins.values() if pin.root != pin.id}
         for c in candidates:
             pin = pins.get(c.pin_id)
