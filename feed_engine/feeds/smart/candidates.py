@@ -23,8 +23,9 @@ from datasources.records import Pin
 from feed_engine.feeds.follow_edges import FOLLOWS
 from feed_engine.feeds.marks import pools_generation
 from feed_engine.feeds.own_writes import in_pools, read_seeing
+from feed_engine.feeds.preferences import NONE, bias, of_pages, requests, subjects
 from feed_engine.feeds.rows import FORMER_POPULAR_ROW, Source
-from feed_engine.feeds.settings import Feeds, Passed
+from feed_engine.feeds.settings import Feeds, Passed, Preferences
 from feed_engine.feeds.smart import materialized, pool_rows, pools
 from feed_engine.feeds.smart.diversity import Groups, is_diverse
 from feed_engine.feeds.smart.generator import Candidate, generate
@@ -93,6 +94,8 @@ class Candidates:
         self._reads = 0
         # repin → the first pin of its chain, as stored with the pin itself
         self._roots: dict[int, int] = {}
+        self._preferences = NONE
+        self.preferred: Preferences | None = None  # as read with the followed interests
         self._pins: dict[int, Pin] = {}  # the pins that were loaded and can be seen
         # Pins, and first pins of chains, that were shown; and all that were looked up among them.
         self._shown, self._asked = set(self._passed.shown), set(self._passed.shown)
@@ -128,6 +131,10 @@ class Candidates:
         answered it."""
         if generation != self._passed.generation:
             self._rows.go_on(_looking_below(generation + 1, spans))
+
+    def prefer(self, preferences: Preferences) -> None:
+        """Choose by the viewer's preferences."""
+        self._preferences = preferences
 
     async def choose(self, size: int, taken: Collection[int]) -> list[Candidate]:
         """Up to `size` candidates. No two candidates are of the same picture, and none is among
@@ -193,11 +200,16 @@ class Candidates:
         """The parts of the shared pools that the viewer has passed, with these chosen pins."""
         if not generation % FILLERS_AGAIN:
             self._rows.forget_fillers()
-        gone = self._shown.union(taken, self._dead)
+        gone = self._shown.union(taken, self._dead, self._preferences.hidden)
         for c in chosen:
             gone |= {c.pin_id, self._root(c)}
         return self._rows.passed(
-            lambda c: c.pin_id in gone or c in self._moved or self._root(c) in gone
+            lambda c: (
+                c.pin_id in gone
+                or c in self._moved
+                or self._root(c) in gone
+                or not self._preferences.less.isdisjoint(self._subjects(c))
+            )
         )
 
     def remember(self, generation: int, spans: Mapping[int, Span]) -> None:
@@ -289,11 +301,13 @@ class Candidates:
         feeds, most = self._feeds, self._feeds.settings.interests
         key = ListKey(FOLLOWS[Kind.INTEREST], self._viewer_id)
         try:
-            [edges] = await feeds.stores.shards.mappings.pages(
-                [PageRequest(key, FOLLOWED_INTERESTS)]
+            edges, *preferred = await feeds.stores.shards.mappings.pages(
+                [PageRequest(key, FOLLOWED_INTERESTS), *requests(self._viewer_id)]
             )
         except StoreError:
             return feeds.interests.get(self._viewer_id, ())
+        self.preferred = of_pages(preferred)
+        feeds.remember_preferences(self._viewer_id, self.preferred)
         ids = [edge.to_id for edge in edges]
         if len(ids) > most:
             ids = random.Random(self._viewer_id ^ feeds.clock() // HOUR).sample(ids, most)
@@ -303,7 +317,9 @@ class Candidates:
     def _generate(
         self, size: int, taken: Collection[int], *, checked: bool = False
     ) -> list[Candidate]:
-        offered = self._rows.offered()
+        offered, preferences = self._rows.offered(), self._preferences
+        if preferences.less or preferences.more:
+            offered = {source: sorted(some, key=self._rank) for source, some in offered.items()}
         if checked:
             offered = {s: [c for c in some if self._is_checked(c)] for s, some in offered.items()}
         return generate(
@@ -312,17 +328,27 @@ class Candidates:
             rates=self._feeds.settings.rates,
             floor=self._floor,
             excluded=self._dead,
-            shown=self._shown.union(taken),
+            shown=self._shown.union(taken, preferences.hidden),
             root_of=self._root,
             groups_of=self._groups,
+            rare=preferences.less,
         )
 
+    def _rank(self, c: Candidate) -> float:
+        return -c.score - bias(self._preferences, self._subjects(c))
+
     def _groups(self, c: Candidate) -> Groups:
-        """The owner and the board, as far as the cell and the loaded pins say."""
+        """The owner, the board, and the interests of which the viewer wants to see less."""
+        groups = (id for id in self._subjects(c) if kind_of(id) is not Kind.INTEREST)
+        less = self._preferences.less
+        return (*groups, *less.intersection(self._subjects(c))) if less else tuple(groups)
+
+    def _subjects(self, c: Candidate) -> Collection[int]:
+        """The owner, the board and the interests, as far as the cell and the loaded pins say."""
         if (pin := self._pins.get(c.pin_id)) is not None:
-            return (pin.owner_id, pin.board_id)
-        by_user = c.cause_id and kind_of(c.cause_id) is Kind.USER
-        return tuple(id for id in (c.cause_id if by_user else 0, c.board_id) if id)
+            return subjects(pin)
+        brought = c.cause_id if c.source in _BROUGHT_BY_FOLLOW else 0
+        return dict.fromkeys(id for id in (brought, c.board_id) if id)
 
     def _is_checked(self, c: Candidate) -> bool:
         return c in self._checked and self._is_looked_up(c)

@@ -38,6 +38,10 @@ class Places:
         full = len(last) == IN_A_ROW
         self._run = frozenset(last[0]).intersection(*last[1:]) if full else frozenset()
 
+    def has(self, group: int) -> bool:
+        """Whether a pin of the group is in the window."""
+        return self._counts[group] > 0
+
     def blocking(self, groups: Groups, level: int = 0) -> int | None:
         """A group for which a pin must not come next; None if there is none."""
         for group in groups:
@@ -47,10 +51,10 @@ class Places:
 
     def blocks(self, group: int, level: int = 0) -> bool:
         """Whether no pin of the group may come next."""
-        count = self._counts[group]
-        if count and group in self._rare:
+        if group in self._rare and self.has(group):
             return True
-        return level < 2 and (group in self._run or (level < 1 and count >= MOST))
+        many = level < 1 and self._counts[group] >= MOST
+        return level < 2 and (many or group in self._run)
 
 
 def is_diverse(chunk: Sequence[Groups]) -> bool:
