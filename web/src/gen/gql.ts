@@ -27,6 +27,10 @@ type Documents = {
     "\n  mutation Repin($input: RepinInput!) {\n    repin(input: $input) {\n      feedToken\n      pin {\n        id\n        ...PinCard\n      }\n      board {\n        id\n        name\n        pinCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n": typeof types.RepinDocument,
     "\n  mutation MovePin($input: MovePinInput!) {\n    movePin(input: $input) {\n      feedToken\n      pin {\n        id\n        board {\n          id\n          name\n        }\n      }\n      fromBoard {\n        id\n        pinCount\n      }\n      toBoard {\n        id\n        name\n        pinCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n": typeof types.MovePinDocument,
     "\n  mutation DeletePin($input: DeletePinInput!) {\n    deletePin(input: $input) {\n      deletedPinId\n      board {\n        id\n        pinCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n": typeof types.DeletePinDocument,
+    "\n  mutation HidePin($input: HidePinInput!) {\n    hidePin(input: $input) {\n      hiddenPinId\n      errors {\n        message\n      }\n    }\n  }\n": typeof types.HidePinDocument,
+    "\n  mutation UnhidePin($input: HidePinInput!) {\n    unhidePin(input: $input) {\n      unhiddenPinId\n      errors {\n        message\n      }\n    }\n  }\n": typeof types.UnhidePinDocument,
+    "\n  mutation SeeLess($input: FeedPreferenceInput!) {\n    seeLess(input: $input) {\n      preference\n      errors {\n        message\n      }\n    }\n  }\n": typeof types.SeeLessDocument,
+    "\n  mutation SeeAsUsual($input: FeedPreferenceInput!) {\n    seeAsUsual(input: $input) {\n      preference\n      errors {\n        message\n      }\n    }\n  }\n": typeof types.SeeAsUsualDocument,
     "\n  fragment BoardCard on Board {\n    id\n    name\n    secret\n    pinCount\n    cover {\n      id\n      image {\n        url\n        width\n        height\n        dominantColor\n      }\n    }\n  }\n": typeof types.BoardCardFragmentDoc,
     "\n  query MyBoards {\n    viewer {\n      id\n      boards(first: 100) {\n        edges {\n          node {\n            id\n            ...BoardCard\n          }\n        }\n        pageInfo {\n          hasNextPage\n          endCursor\n        }\n      }\n    }\n  }\n": typeof types.MyBoardsDocument,
     "\n  fragment PersonToFollow on User {\n    id\n    username\n    fullName\n    pinCount\n    viewerFollows\n    avatar {\n      url\n    }\n    covers: boards(first: 3) {\n      edges {\n        node {\n          id\n          cover {\n            id\n            image {\n              url\n              width\n              height\n              dominantColor\n            }\n          }\n        }\n      }\n    }\n  }\n": typeof types.PersonToFollowFragmentDoc,
@@ -59,6 +63,10 @@ const documents: Documents = {
     "\n  mutation Repin($input: RepinInput!) {\n    repin(input: $input) {\n      feedToken\n      pin {\n        id\n        ...PinCard\n      }\n      board {\n        id\n        name\n        pinCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n": types.RepinDocument,
     "\n  mutation MovePin($input: MovePinInput!) {\n    movePin(input: $input) {\n      feedToken\n      pin {\n        id\n        board {\n          id\n          name\n        }\n      }\n      fromBoard {\n        id\n        pinCount\n      }\n      toBoard {\n        id\n        name\n        pinCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n": types.MovePinDocument,
     "\n  mutation DeletePin($input: DeletePinInput!) {\n    deletePin(input: $input) {\n      deletedPinId\n      board {\n        id\n        pinCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n": types.DeletePinDocument,
+    "\n  mutation HidePin($input: HidePinInput!) {\n    hidePin(input: $input) {\n      hiddenPinId\n      errors {\n        message\n      }\n    }\n  }\n": types.HidePinDocument,
+    "\n  mutation UnhidePin($input: HidePinInput!) {\n    unhidePin(input: $input) {\n      unhiddenPinId\n      errors {\n        message\n      }\n    }\n  }\n": types.UnhidePinDocument,
+    "\n  mutation SeeLess($input: FeedPreferenceInput!) {\n    seeLess(input: $input) {\n      preference\n      errors {\n        message\n      }\n    }\n  }\n": types.SeeLessDocument,
+    "\n  mutation SeeAsUsual($input: FeedPreferenceInput!) {\n    seeAsUsual(input: $input) {\n      preference\n      errors {\n        message\n      }\n    }\n  }\n": types.SeeAsUsualDocument,
     "\n  fragment BoardCard on Board {\n    id\n    name\n    secret\n    pinCount\n    cover {\n      id\n      image {\n        url\n        width\n        height\n        dominantColor\n      }\n    }\n  }\n": types.BoardCardFragmentDoc,
     "\n  query MyBoards {\n    viewer {\n      id\n      boards(first: 100) {\n        edges {\n          node {\n            id\n            ...BoardCard\n          }\n        }\n        pageInfo {\n          hasNextPage\n          endCursor\n        }\n      }\n    }\n  }\n": types.MyBoardsDocument,
     "\n  fragment PersonToFollow on User {\n    id\n    username\n    fullName\n    pinCount\n    viewerFollows\n    avatar {\n      url\n    }\n    covers: boards(first: 3) {\n      edges {\n        node {\n          id\n          cover {\n            id\n            image {\n              url\n              width\n              height\n              dominantColor\n            }\n          }\n        }\n      }\n    }\n  }\n": types.PersonToFollowFragmentDoc,
@@ -144,6 +152,22 @@ export function graphql(source: "\n  mutation MovePin($input: MovePinInput!) {\n
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
 export function graphql(source: "\n  mutation DeletePin($input: DeletePinInput!) {\n    deletePin(input: $input) {\n      deletedPinId\n      board {\n        id\n        pinCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n"): (typeof documents)["\n  mutation DeletePin($input: DeletePinInput!) {\n    deletePin(input: $input) {\n      deletedPinId\n      board {\n        id\n        pinCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  mutation HidePin($input: HidePinInput!) {\n    hidePin(input: $input) {\n      hiddenPinId\n      errors {\n        message\n      }\n    }\n  }\n"): (typeof documents)["\n  mutation HidePin($input: HidePinInput!) {\n    hidePin(input: $input) {\n      hiddenPinId\n      errors {\n        message\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  mutation UnhidePin($input: HidePinInput!) {\n    unhidePin(input: $input) {\n      unhiddenPinId\n      errors {\n        message\n      }\n    }\n  }\n"): (typeof documents)["\n  mutation UnhidePin($input: HidePinInput!) {\n    unhidePin(input: $input) {\n      unhiddenPinId\n      errors {\n        message\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  mutation SeeLess($input: FeedPreferenceInput!) {\n    seeLess(input: $input) {\n      preference\n      errors {\n        message\n      }\n    }\n  }\n"): (typeof documents)["\n  mutation SeeLess($input: FeedPreferenceInput!) {\n    seeLess(input: $input) {\n      preference\n      errors {\n        message\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  mutation SeeAsUsual($input: FeedPreferenceInput!) {\n    seeAsUsual(input: $input) {\n      preference\n      errors {\n        message\n      }\n    }\n  }\n"): (typeof documents)["\n  mutation SeeAsUsual($input: FeedPreferenceInput!) {\n    seeAsUsual(input: $input) {\n      preference\n      errors {\n        message\n      }\n    }\n  }\n"];
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
