@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple, cast
 
 from datasources import records
-from datasources.errors import BadInput
+from datasources.errors import BadInput, NotFound
 from datasources.ids import InvalidId, Kind, kind_of
 from datasources.mappings import SEQUENCE_STEP, Edge, EdgeKey, ListKey, Mapping, PageRequest
 from datasources.protocols import ShardTx, Stores
@@ -30,10 +30,12 @@ _TUNED = (Mapping.USER_SEES_LESS, Mapping.USER_SEES_MORE)
 
 
 class Prepared(NamedTuple):
-    """The target of a write, and the oldest entry of a list that may be full."""
+    """The target of a write, and the oldest entry of a list that may be full. `unseen`: the error
+    if the viewer can't see the target, and nothing is to be ended."""
 
     target_id: int
     oldest: Edge | None = None
+    unseen: NotFound | None = None
 
 
 async def hide_pin(
@@ -63,7 +65,12 @@ async def unhide_pin(stores: Stores, viewer_id: int, pin_id: int, *, key: str | 
         found = await stores.shards.objects.get([pin_id])
         if pin_id not in found:
             raise access.missing(Kind.PIN, pin_id)
-        return Prepared(cast(Pin, records.decode(Kind.PIN, pin_id, found[pin_id])).root)
+        root = cast(Pin, records.decode(Kind.PIN, pin_id, found[pin_id])).root
+        try:
+            await access.find_pin(stores, viewer_id, pin_id)
+        except NotFound as error:
+            return Prepared(root, unseen=error)
+        return Prepared(root)
 
     mutation = _mutation(stores, "unhidePin", viewer_id, Kind.PIN, pin_id, key)
     return await _write(stores, mutation, prepare, (Mapping.USER_HIDES_PINS,), None, None)
@@ -139,6 +146,8 @@ async def _write(
                 mapping, Edge(viewer_id, target_id, sequence, version, mapping is wanted)
             )
             changed = True
+        if prepared.unseen is not None and not changed:
+            raise prepared.unseen
         return Outcome(target_id, Saved(id=target_id), rows.change(), durable=changed)
 
     return await mutate(stores, mutation, prepare, work, _again)

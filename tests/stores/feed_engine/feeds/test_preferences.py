@@ -190,12 +190,26 @@ async def test_too_many_tunings_are_refused(
     await writes.see_less(feeding.stores, viewer.id, first.id)
 
 
+async def test_a_pin_that_became_secret_can_be_unhidden_once(feeding: Feeding) -> None:
+    viewer, owner = await feeding.user(), await feeding.user()
+    board = await feeding.board(owner)
+    pin = await feeding.pin_at(board, START)
+    await writes.hide_pin(feeding.stores, viewer.id, pin.id)
+    await writes.update_board(feeding.stores, owner.id, board.id, writes.BoardChange(secret=True))
+    await writes.unhide_pin(feeding.stores, viewer.id, pin.id)
+    assert await read(feeding, viewer) == Preferences()
+    with pytest.raises(NotFound):
+        await writes.unhide_pin(feeding.stores, viewer.id, pin.id)
+
+
 async def test_what_the_viewer_cannot_see_is_not_found(feeding: Feeding) -> None:
     viewer, owner = await feeding.user(), await feeding.user()
     secret = await feeding.board(owner, secret=True)
     pin = await feeding.pin_at(secret, START)
     for write in (
         writes.hide_pin(feeding.stores, viewer.id, pin.id),
+        writes.unhide_pin(feeding.stores, viewer.id, pin.id),
+        writes.unhide_pin(feeding.stores, viewer.id, pin.id + 1),
         writes.see_less(feeding.stores, viewer.id, secret.id),
         writes.see_more(feeding.stores, viewer.id, secret.id),
     ):
