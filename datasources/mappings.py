@@ -30,6 +30,9 @@ class Mapping(Enum):
     INTEREST_FOLLOWED_BY_USERS = "interest_followed_by_users"
     PIN_HAS_COMMENTS = "pin_has_comments"
     INTEREST_HAS_PINS = "interest_has_pins"
+    USER_HIDES_PINS = "user_hides_pins"
+    USER_SEES_LESS = "user_sees_less"
+    USER_SEES_MORE = "user_sees_more"
 
     @property
     def code(self) -> int:

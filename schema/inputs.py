@@ -145,6 +145,18 @@ class LikePinInput(inputs.LikePin):
     idempotency_key: str | None = _key()
 
 
+@strawberry.input(description="The pin to hide in the viewer's home feed, or to show again.")
+class HidePinInput(inputs.HidePin):
+    pin_id: strawberry.ID = _given("A pin.")
+    idempotency_key: str | None = _key()
+
+
+@strawberry.input(description="The subject of a preference for the viewer's home feed.")
+class FeedPreferenceInput(inputs.FeedPreference):
+    id: strawberry.ID = _given("A user, a board or an interest.")
+    idempotency_key: str | None = _key()
+
+
 @strawberry.input(description="A new comment.")
 class CreateCommentInput(inputs.CreateComment):
     pin_id: strawberry.ID = _given("The pin to comment on.")

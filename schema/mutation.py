@@ -2,7 +2,7 @@
 
 import strawberry
 
-from resolvers.mutations import boards, edges, people, pins
+from resolvers.mutations import boards, edges, people, pins, preferences
 from schema import inputs, payloads
 from schema.costs import A_WRITE, Toll, reads
 from schema.fields import mutation
@@ -67,6 +67,37 @@ class Mutation:
     )
     unlike_pin: payloads.LikePinPayload | None = mutation(
         edges.unlike_pin, "Unlike a pin.", input=inputs.LikePinInput, cost=WRITE
+    )
+    hide_pin: payloads.HidePinPayload | None = mutation(
+        preferences.hide_pin,
+        "Hide a pin and its repins in the viewer's home feed. Of more than 1,000 hidden pictures, "
+        "the oldest is shown again.",
+        input=inputs.HidePinInput,
+        cost=WRITE,
+    )
+    unhide_pin: payloads.HidePinPayload | None = mutation(
+        preferences.unhide_pin,
+        "Show a hidden pin and its repins again.",
+        input=inputs.HidePinInput,
+        cost=WRITE,
+    )
+    see_less: payloads.FeedPreferencePayload | None = mutation(
+        preferences.see_less,
+        "See less of a user, a board or an interest in the viewer's home feed; of 200, at most.",
+        input=inputs.FeedPreferenceInput,
+        cost=WRITE,
+    )
+    see_more: payloads.FeedPreferencePayload | None = mutation(
+        preferences.see_more,
+        "See more of a user, a board or an interest in the viewer's home feed; of 200, at most.",
+        input=inputs.FeedPreferenceInput,
+        cost=WRITE,
+    )
+    see_as_usual: payloads.FeedPreferencePayload | None = mutation(
+        preferences.see_as_usual,
+        "End `seeLess` or `seeMore` of a user, a board or an interest.",
+        input=inputs.FeedPreferenceInput,
+        cost=WRITE,
     )
     create_comment: payloads.CreateCommentPayload | None = mutation(
         pins.create_comment, "Comment on a pin.", input=inputs.CreateCommentInput, cost=WRITE

@@ -6,7 +6,7 @@ from typing import Any
 import strawberry
 
 from schema.fields import named, plain
-from schema.nodes import Edge
+from schema.nodes import Edge, Node
 from schema.types import Board, Comment, Interest, Pin, User
 
 
@@ -170,6 +170,42 @@ class LikePinPayload:
     liked_pin_edge: Edge[Pin] | None = _set_edge("likedPins")
     liker_edge: Edge[User] | None = _mirror_edge("likedBy")
     unliked_pin_id: strawberry.ID | None = _taken_back("likedPins")
+    errors: list[UserError] = _errors()
+
+
+@strawberry.type(
+    description="The pin that was hidden or is shown again, with all repins of its picture. This "
+    "holds for every page of the viewer's home feed that is read from now on, on all devices."
+)
+class HidePinPayload:
+    pin: Pin | None = _object()
+    hidden_pin_id: strawberry.ID | None = plain("The id of the hidden pin; otherwise null.")
+    unhidden_pin_id: strawberry.ID | None = plain(
+        "The id of the pin that is shown again; otherwise null."
+    )
+    errors: list[UserError] = _errors()
+
+
+@strawberry.enum(description="How much of a user, board or interest a viewer wants to see.")
+class FeedPreference(Enum):
+    LESS = strawberry.enum_value(
+        "LESS",
+        description="Its pins count an eighth in new pins, and a page of 25 has one of them, at "
+        "most.",
+    )
+    MORE = strawberry.enum_value("MORE", description="Its pins count four times in new pins.")
+    USUAL = strawberry.enum_value("USUAL", description="As much as without a preference.")
+
+
+@strawberry.type(
+    description="The preference as it is now. It holds for every page of the viewer's home feed "
+    "that is read from now on, on all devices."
+)
+class FeedPreferencePayload:
+    target: Node | None = _object()
+    preference: FeedPreference | None = named(
+        FeedPreference, "preference", "The preference; null when there are errors."
+    )
     errors: list[UserError] = _errors()
 
 

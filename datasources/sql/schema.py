@@ -201,16 +201,20 @@ CLAIMS = Table(
     primary=("namespace", "key_hash"),
 )
 
+# Preferences for the home feed came later than the other mappings.
+_LAST = (Mapping.USER_HIDES_PINS, Mapping.USER_SEES_LESS, Mapping.USER_SEES_MORE)
+
 OBJECT_SHARD = (
     FENCE,
     *(_objects(name) for name in OBJECT_TABLES.values()),
-    *(_mapping(mapping) for mapping in Mapping),
+    *(_mapping(mapping) for mapping in Mapping if mapping not in _LAST),
     LISTS,
     OUTBOX,
     ANSWERS,
     VISITS,
     RESPACINGS,
     QUOTAS,
+    *(_mapping(mapping) for mapping in _LAST),
 )
-NEWEST = QUOTAS.name  # a shard with this table has all tables
+NEWEST = _LAST[-1].value  # a shard with this table has all tables
 MOD_SHARD = (FENCE, CLAIMS)

@@ -56,6 +56,15 @@ class Passed(NamedTuple):
     shown: frozenset[int]
 
 
+class Preferences(NamedTuple):
+    """A viewer's preferences for the home feed: the pictures that are hidden, each by the first pin
+    of its chain of repins, and the users, boards and interests to see less or more of."""
+
+    hidden: frozenset[int] = frozenset()
+    less: frozenset[int] = frozenset()
+    more: frozenset[int] = frozenset()
+
+
 @dataclass(frozen=True)
 class Feeds:
     """The stores, a race for each pair of sides, the settings and a clock. Built once in a
@@ -76,6 +85,8 @@ class Feeds:
 
     passed: dict[int, Passed] = field(default_factory=dict)
     """Viewer → what the viewer's last visit in this process knew of shared pools."""
+    preferences: dict[int, Preferences] = field(default_factory=dict)
+    """Viewer → the viewer's preferences as this process last read them."""
 
     def looked_at(self, row: bytes) -> bool:
         """Whether a row was checked in the last LOOK_AGAIN ms."""
@@ -93,6 +104,10 @@ class Feeds:
     def remember_passed(self, viewer_id: int, passed: Passed) -> None:
         _make_room(self.passed)
         self.passed[viewer_id] = passed
+
+    def remember_preferences(self, viewer_id: int, preferences: Preferences) -> None:
+        _make_room(self.preferences)
+        self.preferences[viewer_id] = preferences
 
     def remember_interests(self, viewer_id: int, interest_ids: Sequence[int]) -> None:
         _make_room(self.interests)

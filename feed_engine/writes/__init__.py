@@ -30,6 +30,7 @@ from feed_engine.writes.follows import follow, unfollow
 from feed_engine.writes.likes import like_pin, unlike_pin
 from feed_engine.writes.move import move_pin
 from feed_engine.writes.pins import create_pin, delete_pin, repin, update_pin
+from feed_engine.writes.preferences import hide_pin, see_as_usual, see_less, see_more, unhide_pin
 from feed_engine.writes.users import sign_up, update_profile
 
 __all__ = [
@@ -52,13 +53,18 @@ __all__ = [
     "delete_comment",
     "delete_pin",
     "follow",
+    "hide_pin",
     "like_pin",
     "move_pin",
     "reorder_pin",
     "reorder_pins",
     "repin",
+    "see_as_usual",
+    "see_less",
+    "see_more",
     "sign_up",
     "unfollow",
+    "unhide_pin",
     "unlike_pin",
     "update_board",
     "update_pin",

@@ -75,6 +75,14 @@ class LikePin(Input):
     pin_id: str
 
 
+class HidePin(Input):
+    pin_id: str
+
+
+class FeedPreference(Input):
+    id: str
+
+
 class CreateComment(Input):
     pin_id: str
     text: str

@@ -6,7 +6,7 @@ was refused, or if it does not apply.
 
 from dataclasses import dataclass, field
 
-from datasources.records import Board, Comment, Interest, Pin, User
+from datasources.records import Board, Comment, Interest, Pin, Record, User
 from resolvers.paging import Edge
 
 
@@ -95,6 +95,21 @@ class LikePinPayload(Payload):
     liked_pin_edge: Edge[Pin] | None = None
     liker_edge: Edge[User] | None = None
     unliked_pin_id: str | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class HidePinPayload(Payload):
+    pin: Pin | None = None
+    hidden_pin_id: str | None = None
+    unhidden_pin_id: str | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class FeedPreferencePayload(Payload):
+    """The payload of `seeLess`, `seeMore` and `seeAsUsual`."""
+
+    target: Record | None = None
+    preference: str | None = None
 
 
 @dataclass(kw_only=True, slots=True)

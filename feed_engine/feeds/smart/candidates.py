@@ -19,12 +19,15 @@ from datasources.errors import StoreError
 from datasources.ids import Kind, kind_of
 from datasources.mappings import EdgeKey, ListKey, PageRequest
 from datasources.protocols import Cell, WideColumnStore
+from datasources.records import Pin
 from feed_engine.feeds.follow_edges import FOLLOWS
 from feed_engine.feeds.marks import pools_generation
 from feed_engine.feeds.own_writes import in_pools, read_seeing
+from feed_engine.feeds.preferences import NONE, bias, of_pages, requests, subjects
 from feed_engine.feeds.rows import FORMER_POPULAR_ROW, Source
-from feed_engine.feeds.settings import Feeds, Passed
+from feed_engine.feeds.settings import Feeds, Passed, Preferences
 from feed_engine.feeds.smart import materialized, pool_rows, pools
+from feed_engine.feeds.smart.diversity import Groups, is_diverse
 from feed_engine.feeds.smart.generator import Candidate, generate
 from feed_engine.feeds.smart.interests import ask_fill
 from feed_engine.feeds.smart.pool_refill import ask_refill_pool
@@ -91,6 +94,9 @@ class Candidates:
         self._reads = 0
         # repin → the first pin of its chain, as stored with the pin itself
         self._roots: dict[int, int] = {}
+        self._preferences = NONE
+        self.preferred: Preferences | None = None  # as read with the followed interests
+        self._pins: dict[int, Pin] = {}  # the pins that were loaded and can be seen
         # Pins, and first pins of chains, that were shown; and all that were looked up among them.
         self._shown, self._asked = set(self._passed.shown), set(self._passed.shown)
         self._dead: set[int] = set()  # pins that the viewer can't see, or owns
@@ -126,6 +132,10 @@ class Candidates:
         if generation != self._passed.generation:
             self._rows.go_on(_looking_below(generation + 1, spans))
 
+    def prefer(self, preferences: Preferences) -> None:
+        """Choose by the viewer's preferences."""
+        self._preferences = preferences
+
     async def choose(self, size: int, taken: Collection[int]) -> list[Candidate]:
         """Up to `size` candidates. No two candidates are of the same picture, and none is among
         `taken`. Reads further while there are too few. Raises StoreError when the viewer's shard or
@@ -144,10 +154,12 @@ class Candidates:
                 return self._generate(size, taken, checked=True)
             further = self._generate(max(ahead, looked_up), taken)
             chosen, wanted = further[:ahead], further[:size]
-            short = len(wanted) < size or any(rates[c.source] == 0 for c in wanted)
+            # Pins of one owner may hide pins of others, further down or among the fillers.
+            lacking = len(wanted) < size or not is_diverse([self._groups(c) for c in wanted])
+            short = lacking or any(rates[c.source] == 0 for c in wanted)
             buried = not any(rates[c.source] for c in wanted) and self.sweep
             deepest = DEEPER if buried else DEEPEST
-            unread = self._reads < deepest and self._rows.unread(own=len(wanted) >= size)
+            unread = self._reads < deepest and self._rows.unread(own=not lacking)
             if short and unread and not over:
                 with suppress(StoreError):  # the first read's candidates are enough
                     await self.read()
@@ -188,11 +200,16 @@ class Candidates:
         """The parts of the shared pools that the viewer has passed, with these chosen pins."""
         if not generation % FILLERS_AGAIN:
             self._rows.forget_fillers()
-        gone = self._shown.union(taken, self._dead)
+        gone = self._shown.union(taken, self._dead, self._preferences.hidden)
         for c in chosen:
             gone |= {c.pin_id, self._root(c)}
         return self._rows.passed(
-            lambda c: c.pin_id in gone or c in self._moved or self._root(c) in gone
+            lambda c: (
+                c.pin_id in gone
+                or c in self._moved
+                or self._root(c) in gone
+                or not self._preferences.less.isdisjoint(self._subjects(c))
+            )
         )
 
     def remember(self, generation: int, spans: Mapping[int, Span]) -> None:
@@ -284,11 +301,13 @@ class Candidates:
         feeds, most = self._feeds, self._feeds.settings.interests
         key = ListKey(FOLLOWS[Kind.INTEREST], self._viewer_id)
         try:
-            [edges] = await feeds.stores.shards.mappings.pages(
-                [PageRequest(key, FOLLOWED_INTERESTS)]
+            edges, *preferred = await feeds.stores.shards.mappings.pages(
+                [PageRequest(key, FOLLOWED_INTERESTS), *requests(self._viewer_id)]
             )
         except StoreError:
             return feeds.interests.get(self._viewer_id, ())
+        self.preferred = of_pages(preferred)
+        feeds.remember_preferences(self._viewer_id, self.preferred)
         ids = [edge.to_id for edge in edges]
         if len(ids) > most:
             ids = random.Random(self._viewer_id ^ feeds.clock() // HOUR).sample(ids, most)
@@ -298,7 +317,9 @@ class Candidates:
     def _generate(
         self, size: int, taken: Collection[int], *, checked: bool = False
     ) -> list[Candidate]:
-        offered = self._rows.offered()
+        offered, preferences = self._rows.offered(), self._preferences
+        if preferences.less or preferences.more:
+            offered = {source: sorted(some, key=self._rank) for source, some in offered.items()}
         if checked:
             offered = {s: [c for c in some if self._is_checked(c)] for s, some in offered.items()}
         return generate(
@@ -307,9 +328,27 @@ class Candidates:
             rates=self._feeds.settings.rates,
             floor=self._floor,
             excluded=self._dead,
-            shown=self._shown.union(taken),
+            shown=self._shown.union(taken, preferences.hidden),
             root_of=self._root,
+            groups_of=self._groups,
+            rare=preferences.less,
         )
+
+    def _rank(self, c: Candidate) -> float:
+        return -c.score - bias(self._preferences, self._subjects(c))
+
+    def _groups(self, c: Candidate) -> Groups:
+        """The owner, the board, and the interests of which the viewer wants to see less."""
+        groups = (id for id in self._subjects(c) if kind_of(id) is not Kind.INTEREST)
+        less = self._preferences.less
+        return (*groups, *less.intersection(self._subjects(c))) if less else tuple(groups)
+
+    def _subjects(self, c: Candidate) -> Collection[int]:
+        """The owner, the board and the interests, as far as the cell and the loaded pins say."""
+        if (pin := self._pins.get(c.pin_id)) is not None:
+            return subjects(pin)
+        brought = c.cause_id if c.source in _BROUGHT_BY_FOLLOW else 0
+        return dict.fromkeys(id for id in (brought, c.board_id) if id)
 
     def _is_checked(self, c: Candidate) -> bool:
         return c in self._checked and self._is_looked_up(c)
@@ -377,6 +416,7 @@ class Candidates:
             self._visible(ids),
             self._load_boards({c.board_id for c in candidates if c.board_id}),
         )
+        self._pins |= pins
         self._roots |= {pin.id: pin.root for pin in pins.values() if pin.root != pin.id}
         for c in candidates:
             pin = pins.get(c.pin_id)

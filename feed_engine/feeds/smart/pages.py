@@ -7,7 +7,15 @@ the list: later visits have higher generations, and a pin is chosen once. So a p
 whether the primary or a delayed standby returns it.
 """
 
-from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterable, Iterator, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Sequence,
+)
 from itertools import groupby
 
 from datasources.errors import StoreError
@@ -148,9 +156,13 @@ async def visit_pins(
 
 
 async def fill(
-    pieces: AsyncIterator[list[ShownPin]], first: int, visible: Visible
+    pieces: AsyncIterator[list[ShownPin]],
+    first: int,
+    visible: Visible,
+    kept: Callable[[Pin], bool] = lambda _: True,
 ) -> tuple[list[tuple[ShownPin, Pin]], bool]:
-    """A full page of pins that the viewer may see, and whether another page follows."""
+    """A full page of pins that the viewer may see and that are `kept`, and whether another page
+    follows. `kept` is asked about the pins in their order."""
     page: list[tuple[ShownPin, Pin]] = []
     waiting: list[ShownPin] = []
     more, least = True, 1
@@ -163,5 +175,6 @@ async def fill(
             waiting += piece or ()
         some, waiting = waiting[:missing], waiting[missing:]
         seen = await visible([item.pin_id for item in some]) if some else {}
-        page += [(item, seen[item.pin_id]) for item in some if item.pin_id in seen]
+        there = ((item, seen[item.pin_id]) for item in some if item.pin_id in seen)
+        page += [(item, pin) for item, pin in there if kept(pin)]
     return page[:first], len(page) > first

@@ -12,18 +12,18 @@ import itertools
 import struct
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
 
 from datasources.errors import BadInput, StoreError
 from datasources.ids import Kind, kind_of
 from datasources.records import Pin
-from feed_engine.feeds import cursors, visits
+from feed_engine.feeds import cursors, preferences, visits
 from feed_engine.feeds.cursors import CursorKind
 from feed_engine.feeds.own_writes import check_token
 from feed_engine.feeds.rows import Place, Reason
-from feed_engine.feeds.settings import Feeds
+from feed_engine.feeds.settings import Feeds, Preferences
 from feed_engine.feeds.smart.candidates import Candidates, LoadBoards
 from feed_engine.feeds.smart.materialized import ShownPin
 from feed_engine.feeds.smart.pages import Saved, fill, visit_pins
@@ -87,6 +87,7 @@ class _Asked:
     first: int
     visible: Visible
     causes: bool
+    preferences: Preferences = preferences.NONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +115,19 @@ async def _first_page(asked: _Asked, named: str | None, candidates: Candidates) 
 
     async with asyncio.TaskGroup() as group:
         group.create_task(saved.read())
+        preferred = group.create_task(preferences.known(feeds, viewer_id)) if named else None
         pools = None if named else group.create_task(_attempt(candidates.read))
         known = await _attempt(partial(visits.recent, feeds.stores, viewer_id, named))
         if pools is not None and isinstance(known, StoreError):
             pools.cancel()  # no chunk can be stored
+    # A new visit reads them with the followed interests, unless its first read failed.
+    found = preferred.result() if preferred is not None else candidates.preferred
+    if found is None and isinstance(known, StoreError):  # the shard is not asked a second time
+        found = feeds.preferences.get(viewer_id, preferences.NONE)
+    elif found is None:
+        found = await preferences.known(feeds, viewer_id)
+    asked = replace(asked, preferences=found)
+    candidates.prefer(found)
     if isinstance(known, StoreError):
         return await _page(asked, _Told(name, saved.newest, lost=True), saved, None)
     this = next((visit for visit in known if visit.visit == name), None)
@@ -138,7 +148,9 @@ async def _later_page(asked: _Asked, after: str, name: str | None) -> HomePage:
         raise BadInput(f"this cursor is of visit {visit!r}, not of {name!r}", "after")
     saved = Saved(asked.feeds, asked.viewer_id, place, asked.first + 1)
     recent = _attempt(partial(visits.recent, asked.feeds.stores, asked.viewer_id, visit))
-    told, _ = await asyncio.gather(recent, saved.read())
+    preferred = preferences.known(asked.feeds, asked.viewer_id)
+    told, found, _ = await asyncio.gather(recent, preferred, saved.read())
+    asked = replace(asked, preferences=found)
     if isinstance(told, StoreError):
         return await _page(asked, _Told(visit, generation, lost=True), saved, place)
     this = next((v for v in told if v.generation == generation), None)
@@ -192,7 +204,8 @@ async def _page(asked: _Asked, told: _Told, saved: Saved, after: Place | None) -
     """A page of the visit."""
     generation, this = told.generation, told.this
     async with aclosing(visit_pins(generation, told.known, saved, after)) as pieces:
-        page, has_next = await fill(pieces, asked.first, asked.visible)
+        kept = preferences.keeping(asked.preferences)
+        page, has_next = await fill(pieces, asked.first, asked.visible, kept)
     tail = told.name.encode()
     new = [pin.id for shown, pin in page if shown.place.generation == generation]
     causes = await _causes(asked, this.chunk, new) if this and asked.causes else {}

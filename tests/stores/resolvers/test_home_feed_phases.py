@@ -27,16 +27,20 @@ async def gateway(tmp_path: Path) -> AsyncIterator[Gateway]:
 
 
 async def followed(gateway: Gateway) -> list[str]:
-    """Somebody with a followed user, a followed interest, and pins of both."""
-    await gateway.sign_up("ann", "bob", "cleo", "dan")
+    """Somebody with followed users, a followed interest, and pins of them. The
+    pins are of eleven owners, so that no pin is held back for its owner."""
+    users, drinkers = [f"bob{n}" for n in range(6)], [f"cleo{n}" for n in range(5)]
+    await gateway.sign_up("ann", *users, *drinkers, "dan")
     tea = await create_interest(gateway.stores, "Tea", "tea")
-    await gateway.mutate("ann", "followUser", "user { id }", userId=str(gateway.people["bob"]))
+    for name in users:
+        await gateway.mutate("ann", "followUser", "user { id }", userId=str(gateway.people[name]))
     await gateway.mutate("ann", "followInterest", "interest { id }", interestId=str(tea.id))
     pins = []
-    for name, count in (("bob", 60), ("cleo", 40), ("dan", 10)):
-        board = await gateway.board(name, "Board")
-        given = {"interestIds": [str(tea.id)]} if name == "cleo" else {}
-        pins += [await gateway.pin(name, board, f"{name} {n}", **given) for n in range(count)]
+    boards = {name: await gateway.board(name, "Board") for name in (*users, *drinkers, "dan")}
+    for n in range(10):
+        for name, board in boards.items():
+            given = {"interestIds": [str(tea.id)]} if name in drinkers else {}
+            pins.append(await gateway.pin(name, board, f"{name} {n}", **given))
     await gateway.settle()
     return pins
 

@@ -8,7 +8,7 @@ export const session = currentSession();
 // Whether a user is signed in; shows what to do if not.
 export function requireSignIn(): boolean {
   if (!session) {
-    announce("Sign in first.", "error", { label: "Sign in", run: () => navigate("/sign-in") });
+    announce("Sign in first.", "error", [{ label: "Sign in", run: () => navigate("/sign-in") }]);
   }
   return session !== null;
 }

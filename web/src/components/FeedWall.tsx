@@ -17,18 +17,20 @@ interface Props {
   title: string;
   // Whether each pin shows the reason why it is in the feed.
   withReasons?: boolean;
+  // Whether the viewer can hide pins.
+  canHide?: boolean;
   empty: ComponentChildren;
 }
 
-export function FeedWall({ feed, title, withReasons = false, empty }: Props) {
+export function FeedWall({ feed, title, withReasons = false, canHide = false, empty }: Props) {
   const state = useSyncExternalStore(feed.subscribe, feed.snapshot);
   const newPins = useNewPins(session !== null && state.entries.length > 0, state.round);
   const more = useCallback(() => void feed.more(), [feed]);
   const card = useCallback(
     (entry: Entry, place: number) => (
-      <PinCard id={entry.id} reason={entry.reason} eager={place < FIRST_SEEN} canHide />
+      <PinCard id={entry.id} reason={entry.reason} eager={place < FIRST_SEEN} canHide={canHide} />
     ),
-    [],
+    [canHide],
   );
   useEffect(() => {
     void feed.open();

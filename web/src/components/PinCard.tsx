@@ -3,7 +3,7 @@ import { useFragment } from "@apollo/client/react";
 import { Link } from "wouter-preact";
 import { useState } from "preact/hooks";
 import { graphql } from "../gen";
-import { hide } from "../feed/hidden";
+import { hide } from "../feed/hide";
 import { Avatar } from "./Avatar";
 import { LikeButton } from "./LikeButton";
 import { Picture } from "./Picture";
@@ -46,6 +46,7 @@ export function PinCard({ id, reason, eager, canHide }: Props) {
   const { data: pin, complete } = useFragment({ fragment: PinCardFragment, from: { __typename: "Pin", id } });
   const [saving, setSaving] = useState(false);
   if (!complete) return <MissingCard />;
+  const onHide = () => hide(id, pin.owner && { id: pin.owner.id, name: pin.owner.fullName || pin.owner.username });
   return (
     <article class="card">
       <div class="card-frame">
@@ -58,7 +59,7 @@ export function PinCard({ id, reason, eager, canHide }: Props) {
         </button>
         <LikeButton id={id} title={pin.title} likeCount={pin.likeCount} liked={pin.viewerHasLiked ?? false} />
         {canHide && (
-          <button type="button" class="icon" onClick={() => hide(id)} title="Hide this pin here">
+          <button type="button" class="icon" onClick={onHide} title="Hide this pin in your home feed">
             <span aria-hidden="true">✕</span>
             <span class="visually-hidden">Hide {pin.title}</span>
           </button>

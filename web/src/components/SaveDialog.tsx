@@ -25,7 +25,7 @@ export function SaveDialog({ pinId, title, onClose }: Props) {
     onClose();
     const done = await make(repin, { pinId, boardId });
     if (done) {
-      announce(`Saved to ${name}.`, "done", { label: "Show", run: () => navigate(`/board/${boardId}`) });
+      announce(`Saved to ${name}.`, "done", [{ label: "Show", run: () => navigate(`/board/${boardId}`) }]);
     }
   };
 

@@ -5,7 +5,7 @@ import { isFocusLost } from "../focus";
 export interface Toast {
   text: string;
   kind: "done" | "error";
-  action?: { label: string; run: () => void };
+  actions?: { label: string; run: () => void }[];
   // Gets the focus when the message disappears while it has the focus.
   next?: () => void;
 }
@@ -13,8 +13,13 @@ export interface Toast {
 const SECONDS = 8;
 const listeners = new Set<(toast: Toast) => void>();
 
-export function announce(text: string, kind: Toast["kind"] = "done", action?: Toast["action"], next?: Toast["next"]): void {
-  for (const listener of listeners) listener({ text, kind, action, next });
+export function announce(
+  text: string,
+  kind: Toast["kind"] = "done",
+  actions?: Toast["actions"],
+  next?: Toast["next"],
+): void {
+  for (const listener of listeners) listener({ text, kind, actions, next });
 }
 
 export function Toasts() {
@@ -40,6 +45,8 @@ export function Toasts() {
   };
   const onKey = (event: KeyboardEvent) => {
     if (!toast?.next || (event.key !== "Escape" && event.key !== "Tab")) return;
+    const last = (event.currentTarget as Element).lastElementChild;
+    if (event.key === "Tab" && !event.shiftKey && event.target !== last) return; // to the next action
     event.preventDefault();
     toast.next();
     close();
@@ -54,18 +61,19 @@ export function Toasts() {
           onKeyDown={onKey}
         >
           <span>{toast.text}</span>
-          {toast.action && (
+          {toast.actions?.map(({ label, run }, place) => (
             <button
+              key={label}
               type="button"
-              ref={button}
+              ref={place === 0 ? button : undefined}
               onClick={() => {
-                toast.action?.run();
-                close();
+                close(); // first: an action may show the next message
+                run();
               }}
             >
-              {toast.action.label}
+              {label}
             </button>
-          )}
+          ))}
         </div>
       )}
     </div>

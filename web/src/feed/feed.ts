@@ -63,8 +63,12 @@ export class Feed {
   #listeners = new Set<() => void>();
   #round = 0;
 
-  constructor(readonly source: Source) {
-    onHidden(() => this.#set({ entries: this.#visible() }));
+  // `hides`: whether pins that the viewer hides leave this feed.
+  constructor(
+    readonly source: Source,
+    readonly hides = false,
+  ) {
+    if (hides) onHidden(() => this.#set({ entries: this.#visible() }));
   }
 
   subscribe = (listener: () => void): (() => void) => {
@@ -134,6 +138,7 @@ export class Feed {
   }
 
   #visible(): Entry[] {
+    if (!this.hides) return this.#all;
     const hidden = hiddenPins();
     return this.#all.filter((entry) => !hidden.has(entry.id));
   }

@@ -1,11 +1,8 @@
-// Pins that the viewer hid. The API has no field for them, so only this browser remembers them.
-import { announce } from "../components/Toasts";
-
-const KEY = "pinway:hidden";
-const MOST = 2_000;
+// Pins that the viewer hid since the page was loaded. The home feed's later pages come without them;
+// the pages that are there already leave them out by this list.
 const listeners = new Set<() => void>();
 
-let hidden: ReadonlySet<string> = new Set(read());
+let hidden: ReadonlySet<string> = new Set();
 
 export function hiddenPins(): ReadonlySet<string> {
   return hidden;
@@ -16,35 +13,8 @@ export function onHidden(listener: () => void): () => void {
   return () => void listeners.delete(listener);
 }
 
-export function hide(id: string): void {
-  const next = cell(id)?.nextElementSibling?.querySelector("a");
-  write([...hidden, id]);
-  const undo = () => {
-    show(id);
-    requestAnimationFrame(() => cell(id)?.querySelector("a")?.focus());
-  };
-  announce("The pin is hidden in this browser.", "done", { label: "Undo", run: undo }, () => next?.focus());
-}
-
-function cell(id: string): Element | null {
-  return document.querySelector(`[data-pin="${id}"]`);
-}
-
-function show(id: string): void {
-  write([...hidden].filter((other) => other !== id));
-}
-
-function write(ids: string[]): void {
-  hidden = new Set(ids.slice(-MOST));
-  localStorage.setItem(KEY, JSON.stringify([...hidden]));
+export function keepHidden(id: string, isHidden: boolean): void {
+  const others = [...hidden].filter((other) => other !== id);
+  hidden = new Set(isHidden ? [...others, id] : others);
   for (const listener of listeners) listener();
-}
-
-function read(): string[] {
-  try {
-    const kept: unknown = JSON.parse(localStorage.getItem(KEY) ?? "[]");
-    return Array.isArray(kept) ? kept.map(String) : [];
-  } catch {
-    return [];
-  }
 }

@@ -108,4 +108,4 @@ function entriesOf({ edges }: Connection) {
   }));
 }
 
-export const homeFeed = new Feed(new HomeSource());
+export const homeFeed = new Feed(new HomeSource(), true);

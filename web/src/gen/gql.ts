@@ -29,6 +29,10 @@ type Documents = {
     "\n  mutation Repin($input: RepinInput!) {\n    repin(input: $input) {\n      feedToken\n      pin {\n        id\n        ...PinCard\n      }\n      board {\n        id\n        name\n        pinCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n": typeof types.RepinDocument,
     "\n  mutation MovePin($input: MovePinInput!) {\n    movePin(input: $input) {\n      feedToken\n      pin {\n        id\n        board {\n          id\n          name\n        }\n      }\n      fromBoard {\n        id\n        pinCount\n      }\n      toBoard {\n        id\n        name\n        pinCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n": typeof types.MovePinDocument,
     "\n  mutation DeletePin($input: DeletePinInput!) {\n    deletePin(input: $input) {\n      deletedPinId\n      board {\n        id\n        pinCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n": typeof types.DeletePinDocument,
+    "\n  mutation HidePin($input: HidePinInput!) {\n    hidePin(input: $input) {\n      hiddenPinId\n      errors {\n        message\n      }\n    }\n  }\n": typeof types.HidePinDocument,
+    "\n  mutation UnhidePin($input: HidePinInput!) {\n    unhidePin(input: $input) {\n      unhiddenPinId\n      errors {\n        message\n      }\n    }\n  }\n": typeof types.UnhidePinDocument,
+    "\n  mutation SeeLess($input: FeedPreferenceInput!) {\n    seeLess(input: $input) {\n      preference\n      errors {\n        message\n      }\n    }\n  }\n": typeof types.SeeLessDocument,
+    "\n  mutation SeeAsUsual($input: FeedPreferenceInput!) {\n    seeAsUsual(input: $input) {\n      preference\n      errors {\n        message\n      }\n    }\n  }\n": typeof types.SeeAsUsualDocument,
     "\n  mutation UpdateProfile($input: UpdateProfileInput!) {\n    updateProfile(input: $input) {\n      user {\n        id\n        fullName\n        about\n        avatar {\n          url\n        }\n      }\n      errors {\n        message\n      }\n    }\n  }\n": typeof types.UpdateProfileDocument,
     "\n  fragment BoardCard on Board {\n    id\n    name\n    secret\n    pinCount\n    cover {\n      id\n      image {\n        url\n        width\n        height\n        dominantColor\n      }\n    }\n  }\n": typeof types.BoardCardFragmentDoc,
     "\n  query MyBoards {\n    viewer {\n      id\n      boards(first: 100) {\n        edges {\n          node {\n            id\n            ...BoardCard\n          }\n        }\n        pageInfo {\n          hasNextPage\n          endCursor\n        }\n      }\n    }\n  }\n": typeof types.MyBoardsDocument,
@@ -64,6 +68,10 @@ const documents: Documents = {
     "\n  mutation Repin($input: RepinInput!) {\n    repin(input: $input) {\n      feedToken\n      pin {\n        id\n        ...PinCard\n      }\n      board {\n        id\n        name\n        pinCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n": types.RepinDocument,
     "\n  mutation MovePin($input: MovePinInput!) {\n    movePin(input: $input) {\n      feedToken\n      pin {\n        id\n        board {\n          id\n          name\n        }\n      }\n      fromBoard {\n        id\n        pinCount\n      }\n      toBoard {\n        id\n        name\n        pinCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n": types.MovePinDocument,
     "\n  mutation DeletePin($input: DeletePinInput!) {\n    deletePin(input: $input) {\n      deletedPinId\n      board {\n        id\n        pinCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n": types.DeletePinDocument,
+    "\n  mutation HidePin($input: HidePinInput!) {\n    hidePin(input: $input) {\n      hiddenPinId\n      errors {\n        message\n      }\n    }\n  }\n": types.HidePinDocument,
+    "\n  mutation UnhidePin($input: HidePinInput!) {\n    unhidePin(input: $input) {\n      unhiddenPinId\n      errors {\n        message\n      }\n    }\n  }\n": types.UnhidePinDocument,
+    "\n  mutation SeeLess($input: FeedPreferenceInput!) {\n    seeLess(input: $input) {\n      preference\n      errors {\n        message\n      }\n    }\n  }\n": types.SeeLessDocument,
+    "\n  mutation SeeAsUsual($input: FeedPreferenceInput!) {\n    seeAsUsual(input: $input) {\n      preference\n      errors {\n        message\n      }\n    }\n  }\n": types.SeeAsUsualDocument,
     "\n  mutation UpdateProfile($input: UpdateProfileInput!) {\n    updateProfile(input: $input) {\n      user {\n        id\n        fullName\n        about\n        avatar {\n          url\n        }\n      }\n      errors {\n        message\n      }\n    }\n  }\n": types.UpdateProfileDocument,
     "\n  fragment BoardCard on Board {\n    id\n    name\n    secret\n    pinCount\n    cover {\n      id\n      image {\n        url\n        width\n        height\n        dominantColor\n      }\n    }\n  }\n": types.BoardCardFragmentDoc,
     "\n  query MyBoards {\n    viewer {\n      id\n      boards(first: 100) {\n        edges {\n          node {\n            id\n            ...BoardCard\n          }\n        }\n        pageInfo {\n          hasNextPage\n          endCursor\n        }\n      }\n    }\n  }\n": types.MyBoardsDocument,
@@ -158,6 +166,22 @@ export function graphql(source: "\n  mutation MovePin($input: MovePinInput!) {\n
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
 export function graphql(source: "\n  mutation DeletePin($input: DeletePinInput!) {\n    deletePin(input: $input) {\n      deletedPinId\n      board {\n        id\n        pinCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n"): (typeof documents)["\n  mutation DeletePin($input: DeletePinInput!) {\n    deletePin(input: $input) {\n      deletedPinId\n      board {\n        id\n        pinCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  mutation HidePin($input: HidePinInput!) {\n    hidePin(input: $input) {\n      hiddenPinId\n      errors {\n        message\n      }\n    }\n  }\n"): (typeof documents)["\n  mutation HidePin($input: HidePinInput!) {\n    hidePin(input: $input) {\n      hiddenPinId\n      errors {\n        message\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  mutation UnhidePin($input: HidePinInput!) {\n    unhidePin(input: $input) {\n      unhiddenPinId\n      errors {\n        message\n      }\n    }\n  }\n"): (typeof documents)["\n  mutation UnhidePin($input: HidePinInput!) {\n    unhidePin(input: $input) {\n      unhiddenPinId\n      errors {\n        message\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  mutation SeeLess($input: FeedPreferenceInput!) {\n    seeLess(input: $input) {\n      preference\n      errors {\n        message\n      }\n    }\n  }\n"): (typeof documents)["\n  mutation SeeLess($input: FeedPreferenceInput!) {\n    seeLess(input: $input) {\n      preference\n      errors {\n        message\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  mutation SeeAsUsual($input: FeedPreferenceInput!) {\n    seeAsUsual(input: $input) {\n      preference\n      errors {\n        message\n      }\n    }\n  }\n"): (typeof documents)["\n  mutation SeeAsUsual($input: FeedPreferenceInput!) {\n    seeAsUsual(input: $input) {\n      preference\n      errors {\n        message\n      }\n    }\n  }\n"];
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */

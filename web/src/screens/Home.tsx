@@ -11,7 +11,7 @@ export function HomeScreen() {
   return (
     <>
       {session ? <PeopleStrip /> : <Welcome />}
-      <FeedWall feed={homeFeed} title="Home feed" withReasons empty="There are no pins yet." />
+      <FeedWall feed={homeFeed} title="Home feed" withReasons canHide={session !== null} empty="There are no pins yet." />
     </>
   );
 }

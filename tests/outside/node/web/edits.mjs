@@ -25,7 +25,7 @@ export async function edit(browser, seen, session) {
   await dialog.getByLabel("About you").fill("Bakes.\nReads.");
   await dialog.getByLabel("Address of your picture").fill("ftp://pictures.example/me");
   await dialog.getByRole("button", { name: "Save" }).click();
-  await page.getByText(/must be an http/).waitFor();
+  await page.getByText(/it needs an http/).waitFor();
   await dialog.getByLabel("Address of your picture").fill(was.avatar?.url ?? "");
   await save("Your profile is saved.");
   const heading = await page.getByRole("heading", { level: 1 }).innerText();

@@ -1,5 +1,5 @@
 // Does what a person can do with pins: like, comment, save, hide, move, create; and a secret board.
-import { pinsOn, profile, signIn, WIDE } from "../browser.mjs";
+import { operationOf, pinsOn, profile, signIn, WIDE } from "../browser.mjs";
 import { makeBoard, send, URL_BASE } from "../support.mjs";
 
 const PIN = `query ($id: ID!) {
@@ -77,7 +77,9 @@ async function hide(page) {
   await press();
   await page.getByRole("button", { name: "Undo" }).click();
   await cell.waitFor();
+  const kept = page.waitForResponse((response) => operationOf(response.request())?.operationName === "HidePin");
   await press();
+  await kept;
   await page.reload();
   await page.locator(".wall [data-pin]").nth(3).waitFor();
   return { id, after: await pinsOn(page, ".wall") };

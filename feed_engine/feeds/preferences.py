@@ -1,0 +1,88 @@
+"""A viewer's preferences for the home feed: hidden pictures, and users, boards and interests of
+which the viewer wants to see less or more.
+
+They are rows of three lists on the viewer's shard, and are read from its master for each page, at
+the same time as the visit. So a preference holds from its acknowledgement on, for all pages, on
+both sides of the feeds' stores, and on all of the viewer's devices.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+
+from datasources.errors import StoreError
+from datasources.mappings import Edge, ListKey, Mapping, PageRequest
+from datasources.protocols import Stores
+from datasources.records import Pin
+from feed_engine.feeds.settings import Feeds, Preferences
+from feed_engine.feeds.smart.diversity import Places
+
+HIDDEN = 1000
+"""Hidden pictures of a viewer, at most. The next one takes the place of the oldest."""
+TUNED = 200
+"""Users, boards and interests of which a viewer wants to see less, at most; and more, too."""
+LESS = -3.0
+"""Added to a score, which is a binary logarithm: an eighth of the interest."""
+MORE = 2.0
+"""Added to a score: four times the interest."""
+
+NONE = Preferences()
+_LISTS = {
+    Mapping.USER_HIDES_PINS: HIDDEN,
+    Mapping.USER_SEES_LESS: TUNED,
+    Mapping.USER_SEES_MORE: TUNED,
+}
+
+
+def requests(viewer_id: int) -> list[PageRequest]:
+    """The lists of the viewer's preferences."""
+    return [PageRequest(ListKey(mapping, viewer_id), most) for mapping, most in _LISTS.items()]
+
+
+def of_pages(pages: Iterable[Sequence[Edge]]) -> Preferences:
+    """The preferences that the lists of `requests` hold."""
+    return Preferences(*(frozenset(edge.to_id for edge in page) for page in pages))
+
+
+async def read(stores: Stores, viewer_id: int) -> Preferences:
+    """The viewer's preferences now. Raises StoreError."""
+    return of_pages(await stores.shards.mappings.pages(requests(viewer_id)))
+
+
+async def known(feeds: Feeds, viewer_id: int) -> Preferences:
+    """The viewer's preferences; while the viewer's shard does not answer, as this process last read
+    them."""
+    try:
+        found = await read(feeds.stores, viewer_id)
+    except StoreError:
+        return feeds.preferences.get(viewer_id, NONE)
+    feeds.remember_preferences(viewer_id, found)
+    return found
+
+
+def subjects(pin: Pin) -> Collection[int]:
+    """The users, boards and interests that the pin belongs to."""
+    return (pin.owner_id, pin.board_id, *pin.interest_ids)
+
+
+def bias(preferences: Preferences, ids: Iterable[int]) -> float:
+    """The number to add to the score of a pin that belongs to these users, boards and interests."""
+    ids = set(ids)
+    less = LESS if not preferences.less.isdisjoint(ids) else 0.0
+    return less + (MORE if not preferences.more.isdisjoint(ids) else 0.0)
+
+
+def keeping(preferences: Preferences) -> Callable[[Pin], bool]:
+    """A function that is called for the pins of a page, in their order, and says which are kept.
+    Hidden pictures are not. Of a user, board or interest of which the viewer wants to see less, a
+    window has one pin."""
+    places = Places()
+
+    def is_kept(pin: Pin) -> bool:
+        if pin.root in preferences.hidden or pin.id in preferences.hidden:
+            return False
+        groups = [id for id in subjects(pin) if id in preferences.less]
+        if any(places.has(group) for group in groups):
+            return False
+        places.place(groups)
+        return True
+
+    return is_kept

@@ -1,0 +1,80 @@
+"""`hidePin`, `seeLess` and `seeMore`, and their ends, as clients send them."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tests.gateways import Gateway, embedded_gateway
+
+pytestmark = pytest.mark.anyio
+HOME = (
+    "query($visit: ID) { homeFeed(first: 25, visitId: $visit) { visitId edges { node { id } } } }"
+)
+HIDDEN = "pin { id } hiddenPinId unhiddenPinId"
+TUNED = "target { id __typename } preference"
+
+
+@pytest.fixture
+async def gateway(tmp_path: Path) -> AsyncIterator[Gateway]:
+    async with embedded_gateway(tmp_path) as opened:
+        await opened.sign_up("ann", "bob")
+        yield opened
+
+
+async def home(gateway: Gateway, visit: str | None = None) -> tuple[str, list[str]]:
+    page = (await gateway.data(HOME, "ann", visit=visit))["homeFeed"]
+    return page["visitId"], [edge["node"]["id"] for edge in page["edges"]]
+
+
+async def test_a_hidden_pin_is_gone_from_the_next_request_on(gateway: Gateway) -> None:
+    board = await gateway.board("bob", "Board")
+    pins = [await gateway.pin("bob", board, f"pin {n}") for n in range(3)]
+    await gateway.settle()
+    visit, shown = await home(gateway)
+    assert set(pins) <= set(shown)
+    payload = await gateway.mutate("ann", "hidePin", HIDDEN, pinId=pins[0], idempotencyKey="k")
+    assert payload == {
+        "pin": {"id": pins[0]},
+        "hiddenPinId": pins[0],
+        "unhiddenPinId": None,
+        "errors": [],
+    }
+    assert await home(gateway, visit) == (visit, [id for id in shown if id != pins[0]])
+    again = await gateway.mutate("ann", "hidePin", HIDDEN, pinId=pins[0], idempotencyKey="k")
+    assert again == payload
+    back = await gateway.mutate("ann", "unhidePin", HIDDEN, pinId=pins[0])
+    assert (back["hiddenPinId"], back["unhiddenPinId"]) == (None, pins[0])
+    assert await home(gateway, visit) == (visit, shown)
+
+
+async def test_less_more_and_as_usual_answer_with_the_preference(gateway: Gateway) -> None:
+    bob = str(gateway.people["bob"])
+    for field, preference in (("seeLess", "LESS"), ("seeMore", "MORE"), ("seeAsUsual", "USUAL")):
+        payload = await gateway.mutate("ann", field, TUNED, id=bob)
+        assert payload == {
+            "target": {"id": bob, "__typename": "User"},
+            "preference": preference,
+            "errors": [],
+        }
+
+
+async def test_wrong_ids_are_errors_of_the_payload(gateway: Gateway) -> None:
+    board = await gateway.board("bob", "Hidden", secret=True)
+    pin = await gateway.pin("bob", board, "a pin")
+    bob = str(gateway.people["bob"])
+    for field, selection, given, code in (
+        ("hidePin", HIDDEN, {"pinId": pin}, "NOT_FOUND"),
+        ("hidePin", HIDDEN, {"pinId": bob}, "BAD_USER_INPUT"),
+        ("seeLess", TUNED, {"id": board}, "NOT_FOUND"),
+        ("seeMore", TUNED, {"id": pin}, "BAD_USER_INPUT"),
+        ("seeMore", TUNED, {"id": "x"}, "BAD_USER_INPUT"),
+    ):
+        payload = await gateway.try_to("ann", field, selection, **given)
+        assert [error["code"] for error in payload["errors"]] == [code], (field, given)
+
+
+async def test_a_stranger_must_sign_in(gateway: Gateway) -> None:
+    query = "mutation($input: FeedPreferenceInput!) { seeLess(input: $input) { preference } }"
+    answer = await gateway.ask(query, None, input={"id": str(gateway.people["bob"])})
+    assert answer["errors"][0]["extensions"]["code"] == "UNAUTHENTICATED"
