@@ -131,13 +131,15 @@ def run(
     *,
     engine: NewEngine = new_engine,
     most: int = 1,
+    first: int = 0,
     progress: Callable[[Report], None] | None = None,
     seconds: float | None = None,
 ) -> Report:
-    """Compare cases, until their number, the time, or the number of failures is reached."""
+    """Compare cases, until their number, the time, or the number of failures is reached. `first`
+    is the number of the seed's first world."""
     report = Report()
     started = time.monotonic()
-    number = 0
+    number = first
     with asyncio.Runner() as runner:
         while report.cases < cases and len(report.failures) < most:
             world_seed = f"{seed}-{number}"
@@ -256,6 +258,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cases", type=int, default=20_000)
     parser.add_argument("--seed", default=None, help="any text; a fresh one if left out")
+    parser.add_argument("--first", type=int, default=0, help="the number of the first world")
     parser.add_argument("--most", type=int, default=1, help="stop after this many failures")
     parser.add_argument("--world", help="with --case: run that case alone, and shrink it")
     parser.add_argument("--case", type=int)
@@ -298,6 +301,7 @@ def _compare(options: argparse.Namespace) -> None:
         seed,
         engine=engine,
         most=options.most,
+        first=options.first,
         progress=progress,
         seconds=options.seconds,
     )

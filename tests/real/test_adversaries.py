@@ -12,6 +12,19 @@ from tests.gateways import Gateway, gateway_on
 from tests.real.configurations import first_shard, real_settings
 
 pytestmark = pytest.mark.anyio
+JOBS: tuple[Jobs, ...] = ("at work", "held back", "killed")
+SOME = [
+    pytest.param(
+        adversary,
+        jobs,
+        id=f"{adversary}-{jobs}",
+        marks=[] if ADVERSARIES.index(adversary) == JOBS.index(jobs) else [pytest.mark.nightly],
+    )
+    for adversary in ADVERSARIES
+    for jobs in JOBS
+]
+"""Each adversary and each way of the jobs. `make test` has all pairs against SQLite
+(tests/stores/feed_engine/writes), and here each once."""
 
 
 @pytest.fixture(scope="module")
@@ -24,8 +37,7 @@ async def gateway(
         yield opened, first
 
 
-@pytest.mark.parametrize("jobs", ["at work", "held back", "killed"])
-@pytest.mark.parametrize("adversary", ADVERSARIES)
+@pytest.mark.parametrize(("adversary", "jobs"), SOME)
 async def test_moves_never_fail_and_rewrite_few_rows(
     gateway: tuple[Gateway, int], adversary: Adversary, jobs: Jobs
 ) -> None:

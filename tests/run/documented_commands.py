@@ -11,6 +11,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from click.testing import CliRunner
+
+from gateway.cli import main
 from tests.pinway_process import ROOT, free_port
 
 PAGES = ["README.md", *sorted(p.relative_to(ROOT).as_posix() for p in ROOT.glob("docs/**/*.md"))]
@@ -72,7 +75,7 @@ class Newcomer:
         text = text.replace("--dir stack", f"--dir {self._stack}")
         text = re.sub(r"(^|\| )pinway ", r"\1.venv/bin/pinway ", text)
         if "shards" in words and "show" not in words:
-            text += " --help"  # these move shards; tests/stack and tests/faults run them
+            return _read(words)  # these move shards; tests/stack and tests/faults run them
         if "feed status" in line:  # of a running gateway
             serve = [".venv/bin/pinway", "serve", "--config", _SETTINGS, "--port", str(self._port)]
             told = f"{text} --url http://127.0.0.1:{self._port}"
@@ -115,3 +118,10 @@ class Newcomer:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
+
+
+def _read(words: list[str]) -> str:
+    """Read a command line of `pinway` with its options, and run nothing. Returns "" or the
+    error."""
+    read = CliRunner().invoke(main, [*words[1:], "--help"])
+    return "" if read.exit_code == 0 else read.output

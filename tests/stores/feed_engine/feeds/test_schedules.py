@@ -1,5 +1,10 @@
 """The feeds in random schedules (`python -m tests.following` runs many more), and the deliberate
-faults that they find."""
+faults that they find.
+
+The stores' calls run where they are made (`quick_stores`): schedules interleave them themselves.
+"""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 
 import pytest
 
@@ -7,6 +12,7 @@ from tests.faulty import marking
 from tests.feeds import Feeding
 from tests.following.faults import FAULTS
 from tests.following.home import run_home
+from tests.following.quick import quick_stores
 from tests.following.schedule import run_schedule
 from tests.following.visit_faults import HOME_FAULTS, VISIT_FAULTS
 from tests.following.visits import run_visits
@@ -22,6 +28,24 @@ RARE = {
     "refills_share_a_stamp",
 }
 """Faults that only one in some hundred schedules finds: they are left to the command."""
+FOUND_BY = {
+    "nobody_asks": 23,
+    "sides_wait_for_each_other": 21,
+    "the_dead_stay": 22,
+    "trims_by_cells": 17,
+    "shown_pins_are_read_before_the_shard": 9,
+    "a_follow_writes_its_cells_once": 22,
+    "dead_cells_bury_live_pins": 7,
+}
+"""A seed whose schedule finds the fault, where seed 0 doesn't. Only a shortcut: the other seeds
+follow."""
+
+
+@pytest.fixture
+async def feeding() -> AsyncIterator[Feeding]:
+    """New stores for each test, because all users share popular pins."""
+    async with quick_stores() as stores:
+        yield Feeding(stores)
 
 
 @pytest.mark.parametrize("trims_by", ["removing", "marking"])
@@ -61,10 +85,7 @@ async def test_schedules_of_home_feeds_find_a_deliberate_fault(
 ) -> None:
     feeding.stores = feeding.stores._replace(pools=marking(feeding.stores.pools))
     HOME_FAULTS[fault](monkeypatch)
-    for seed in range(100):
-        if await run_home(feeding, seed):
-            return
-    pytest.fail("the schedules don't find the fault")
+    await find(feeding, fault, run_home, 100)
 
 
 @pytest.mark.parametrize("fault", sorted(FAULTS.keys() - RARE))
@@ -73,10 +94,7 @@ async def test_schedules_find_a_deliberate_fault(
 ) -> None:
     feeding.stores = feeding.stores._replace(feeds=marking(feeding.stores.feeds))
     FAULTS[fault](monkeypatch)
-    for seed in range(400):
-        if await run_schedule(feeding, seed):
-            return
-    pytest.fail("the schedules don't find the fault")
+    await find(feeding, fault, run_schedule, 400)
 
 
 @pytest.mark.parametrize("fault", VISIT_FAULTS)
@@ -84,7 +102,21 @@ async def test_schedules_of_visits_find_a_deliberate_fault(
     feeding: Feeding, fault: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     VISIT_FAULTS[fault](monkeypatch)
-    for seed in range(100):
-        if await run_visits(feeding, seed):
+    await find(feeding, fault, run_visits, 100)
+
+
+async def find(
+    feeding: Feeding, fault: str, run: Callable[[Feeding, int], Awaitable[list[str]]], most: int
+) -> None:
+    """Run schedules until one finds the fault. Fails when none of `most` does."""
+    for tried, seed in enumerate(beginning_with(FOUND_BY.get(fault, 0), most)):
+        if await run(feeding, seed):
+            print(f"{fault}: seed {seed}, after {tried} other schedules")
             return
     pytest.fail("the schedules don't find the fault")
+
+
+def beginning_with(first: int, most: int) -> Iterator[int]:
+    """The seeds below `most`, one of them first."""
+    yield first
+    yield from (seed for seed in range(most) if seed != first)

@@ -23,8 +23,15 @@ from tests.following.jobs import drain
 pytestmark = pytest.mark.anyio
 
 
-@pytest.mark.parametrize("how", ["made secret", "deleted"])
-@pytest.mark.parametrize("seconds", [0.0, 60.0])
+@pytest.mark.parametrize(
+    ("how", "seconds"),
+    [
+        ("made secret", 60.0),
+        ("deleted", 0.0),
+        pytest.param("made secret", 0.0, marks=pytest.mark.nightly),
+        pytest.param("deleted", 60.0, marks=pytest.mark.nightly),
+    ],
+)
 async def test_pins_below_many_dead_ones_come_as_followed(
     feeding: Feeding, how: str, seconds: float
 ) -> None:
