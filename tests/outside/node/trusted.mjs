@@ -83,9 +83,11 @@ async function web() {
     await page.goto(URL_BASE);
     await page.locator("[data-pin]").first().waitFor();
     const [pin] = await pinsOn(page, "main");
-    const comments = page.waitForResponse((response) => operationOf(response.request()) && response.ok());
+    const answered = page.waitForResponse(
+      (response) => operationOf(response.request())?.operationName === "PinPage",
+    );
     await page.goto(`${URL_BASE}/pin/${pin}`);
-    await comments;
+    await answered;
     await page.goto(`${URL_BASE}/user/demo`);
     await page.locator("h1").first().waitFor();
   } finally {

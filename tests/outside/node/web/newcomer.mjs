@@ -38,7 +38,7 @@ export async function join(browser, seen) {
     } else await dialog.getByRole("button", { name: "Mine", exact: true }).click();
     await repinned;
   }
-  await page.getByRole("button", { name: "Show" }).click();
+  await page.getByRole("button", { name: "Show", exact: true }).click();
   await page.locator(".grid [data-pin]").nth(1).waitFor();
   const [upper, lower] = await pinsOn(page, ".grid");
   const saved = answer(page, "ReorderPins");
