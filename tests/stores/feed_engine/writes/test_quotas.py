@@ -262,6 +262,12 @@ async def test_every_write_of_a_viewer_is_counted(bounded: Stores, people: Peopl
         lambda: writes.unfollow(stores, ann.id, bob.id): 0,
         lambda: comment(stores, ann, pin): 1,
         lambda: writes.delete_comment(stores, ann.id, said.id): 0,
+        lambda: writes.hide_pin(stores, ann.id, pin.id): 1,
+        lambda: writes.unhide_pin(stores, ann.id, pin.id): 0,
+        lambda: writes.see_less(stores, ann.id, bob.id): 1,
+        lambda: writes.see_more(stores, ann.id, bob.id): 1,
+        lambda: writes.see_as_usual(stores, ann.id, bob.id): 0,
+        lambda: writes.update_profile(stores, ann.id, writes.ProfileChange(about="me")): 1,
     }
     total = 0
     for number, (write, amount) in enumerate(every.items()):
