@@ -47,7 +47,7 @@ def nested(depth: int) -> str:
 FEED = "homeFeed(first: 100) { edges { node { title } } }"
 DEAREST = {
     "pages of pins": pages_of_pins(ROOTS),
-    "home feeds": f"{{ {times(ROOTS - 5, FEED)} }}",
+    "home feeds": f"{{ {times(7, FEED)} }}",
     "counts": counts(ALIASES),
     "pages of each size": "{ users(first: 20) { edges { node { "
     + " ".join(f"a{n}: likedPins(first: {n}) {{ edges {{ node {{ id }} }} }}" for n in range(1, 15))
