@@ -6,6 +6,7 @@ import json
 import logging
 import time
 from collections.abc import Callable
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 from urllib.error import URLError
@@ -57,9 +58,13 @@ def _key(member: Any) -> PyJWK | None:
 
 
 def _download(address: str) -> bytes:
+    """The text at an address. Raises OSError."""
     request = Request(address, headers={"accept": "application/json", "user-agent": "pinway"})
-    with urlopen(request, timeout=TIMEOUT) as answer:
-        return bytes(answer.read(_MOST_BYTES))
+    try:
+        with urlopen(request, timeout=TIMEOUT) as answer:
+            return bytes(answer.read(_MOST_BYTES))
+    except HTTPException as error:
+        raise OSError(f"no HTTP answer: {error!r}") from None
 
 
 class IssuerKeys:

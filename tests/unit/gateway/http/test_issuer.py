@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import json
 import time
@@ -9,27 +10,16 @@ from base64 import urlsafe_b64encode
 from pathlib import Path
 from typing import Any
 
-import jwt
 import pytest
-from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
-from jwt.algorithms import get_default_algorithms
 
 from datasources.errors import ConfigError, StoreUnavailable, Unauthenticated
-from datasources.ids import Kind, compose
 from gateway.http import issuer_keys
 from gateway.http.auth import Tokens
 from gateway.http.issuer import Issuer
 from gateway.http.issuer_keys import AGAIN, FRESH, IssuerKeys
+from tests.issuer import ALL, NAME, OTHER, PRIVATE, USER, key_set, member, signed
 
 pytestmark = pytest.mark.anyio
-NAME = "https://id.example"
-USER = compose(3, Kind.USER, 7)
-PRIVATE: dict[str, Any] = {
-    "RS256": rsa.generate_private_key(public_exponent=65537, key_size=2048),
-    "ES256": ec.generate_private_key(ec.SECP256R1()),
-    "EdDSA": ed25519.Ed25519PrivateKey.generate(),
-}
-OTHER = ec.generate_private_key(ec.SECP256R1())
 
 
 class Clock:
@@ -37,29 +27,6 @@ class Clock:
 
     def __call__(self) -> float:
         return self.now
-
-
-def member(algorithm: str, private: Any, id_: str, **more: Any) -> dict[str, Any]:
-    """A public key as a member of a set."""
-    text = get_default_algorithms()[algorithm].to_jwk(private.public_key())
-    return {**json.loads(text), "kid": id_, **more}
-
-
-def key_set(*members: dict[str, Any]) -> bytes:
-    return json.dumps({"keys": members}).encode()
-
-
-ALL = key_set(*(member(name, private, name) for name, private in PRIVATE.items()))
-
-
-def signed(algorithm: str = "ES256", private: Any = None, **claims: Any) -> str:
-    """An Authorization header of the issuer. A claim of None is left out."""
-    id_ = claims.pop("kid", algorithm)
-    whole = {"iss": NAME, "aud": "pinway", "sub": str(USER), "exp": time.time() + 60, **claims}
-    given = {name: value for name, value in whole.items() if value is not None}
-    key = private or PRIVATE[algorithm]
-    headers = {"kid": id_} if id_ is not None else {}
-    return f"Bearer {jwt.encode(given, key, algorithm, headers=headers)}"
 
 
 def issuer_of(path: Path, text: bytes = ALL, claim: str = "sub", **options: Any) -> Issuer:
@@ -135,6 +102,20 @@ async def test_a_public_key_is_no_secret(tmp_path: Path) -> None:
                 assert await issuer_of(tmp_path).viewer(token) is None
             except Unauthenticated:
                 continue
+
+
+async def test_a_claim_that_is_a_number_is_no_id(tmp_path: Path) -> None:
+    issuer = issuer_of(tmp_path, claim="pinway_user")
+    with pytest.raises(Unauthenticated, match="pinway_user is not the id of a user"):
+        await issuer.viewer(signed(pinway_user=USER))
+
+
+@pytest.mark.parametrize("header", ['{"alg": []}', '{"alg": {}}', "[]", "1", '{"alg": null}'])
+async def test_a_header_of_another_shape_is_no_token_of_the_issuer(
+    tmp_path: Path, header: str
+) -> None:
+    coded = urlsafe_b64encode(header.encode()).rstrip(b"=").decode()
+    assert await issuer_of(tmp_path).viewer(f"Bearer {coded}.e30.x") is None
 
 
 async def test_the_gateways_own_tokens_are_left_to_the_gateway(tmp_path: Path) -> None:
@@ -230,6 +211,22 @@ async def test_keys_outlive_their_issuer(
     assert reading is not None
     await reading
     assert await issuer.viewer(signed(exp=time.time() + 80)) == USER
+
+
+@pytest.mark.parametrize(
+    "answer", [b"no HTTP\r\n\r\n", b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nx"]
+)
+async def test_an_answer_that_is_no_http_leaves_the_keys_as_they_were(answer: bytes) -> None:
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(answer)
+        writer.close()
+
+    async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        issuer = Issuer(NAME, IssuerKeys(f"http://127.0.0.1:{port}/"), "sub")
+        with pytest.raises(StoreUnavailable, match="try again later"):
+            await issuer.viewer(signed())
 
 
 async def test_an_issuer_that_was_never_reached_is_no_fault_of_the_token(
