@@ -241,9 +241,6 @@ class GraphQLEndpoint:
         except Unauthenticated as error:
             result, status = _problem(error.message, error.code), 401
             extra = {"www-authenticate": "Bearer"}
-        except StoreUnavailable as error:  # the keys of the token's issuer are not known yet
-            result, status = _problem(str(error), error.code), 503
-            extra = {"retry-after": str(int(AGAIN))}
         except Exception:
             log.exception("a request failed")
             result, status = _problem(FAILED, "INTERNAL"), 500
@@ -325,7 +322,10 @@ class GraphQLEndpoint:
             return None
         authorization, viewer_id = value.decode("latin-1"), None
         if self._issuer is not None:
-            viewer_id = await self._issuer.viewer(authorization)
+            try:
+                viewer_id = await self._issuer.viewer(authorization)
+            except StoreUnavailable as error:
+                raise Refused(503, str(error), error.code, retry_after=f"{AGAIN:g}") from None
         return viewer_id or self._tokens.viewer(authorization)
 
 
