@@ -73,9 +73,11 @@ class Tokens:
         if not authorization:
             return None
         token = bearer(authorization)
-        if self._verified.get(token) is None:
+        viewer_id = self._verified.get(token)
+        if viewer_id is None:
             self._verified.put(token, *self._verify(token))
-        return self._verified.get(token)
+            viewer_id = self._verified.get(token)
+        return viewer_id
 
     def _verify(self, token: str) -> tuple[int, float]:
         """The viewer's id, and the time at which the token expires (epoch seconds)."""
