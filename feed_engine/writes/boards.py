@@ -6,7 +6,6 @@ any order.
 """
 
 from collections.abc import Awaitable, Callable
-from typing import Any
 
 import msgspec
 
@@ -28,7 +27,7 @@ from feed_engine.transactions.commit import (
     now_ms,
     row_of,
 )
-from feed_engine.transactions.edit import edited
+from feed_engine.transactions.edit import edit
 from feed_engine.transactions.inputs import BoardChange, NewBoard, Target
 from feed_engine.transactions.results import BoardWritten
 
@@ -81,7 +80,7 @@ async def update_board(
         rows, tasks = Rows(tx), list[AnyTask]()
         if "secret" in changes:
             changes["flips"] = board.flips + 1
-        after = await _replace(tx, board, raw, changes)
+        after = await edit(tx, board, raw, changes)
         if "secret" in changes:
             tasks.append(BoardSecrecy(board_id=board_id, secret=after.secret, at=now_ms()))
         if "secret" in fields and after.flips:
@@ -103,7 +102,7 @@ async def delete_board(
 
     async def work(tx: ShardTx, _: None) -> Outcome[Board]:
         board, raw = await access.lock_own_board(tx, viewer_id, board_id)
-        after = await _replace(tx, board, raw, {"active": False, "flips": board.flips + 1})
+        after = await edit(tx, board, raw, {"active": False, "flips": board.flips + 1})
         rows = Rows(tx)
         for mapping, edge in zip(_LISTS, _rows_of(after), strict=True):
             await rows.put(mapping, edge)
@@ -126,12 +125,6 @@ def _rows_of(board: Board) -> tuple[Edge, Edge]:
         Edge(board.owner_id, board.id, sequence, version, board.active),
         Edge(board.owner_id, board.id, sequence, version, board.active and not board.secret),
     )
-
-
-async def _replace(tx: ShardTx, board: Board, raw: bytes, changes: dict[str, Any]) -> Board:
-    if changes:
-        await tx.update(board.id, edited(raw, changes, Board))
-    return msgspec.structs.replace(board, **changes)
 
 
 async def _check_cover(tx: ShardTx, board_id: int, pin_id: int) -> None:

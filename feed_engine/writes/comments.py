@@ -10,7 +10,7 @@ from datasources.protocols import ShardTx, Stores
 from datasources.records import Board, Comment, Pin
 from feed_engine.transactions import access
 from feed_engine.transactions.commit import Mutation, Outcome, Rows, Saved, mutate, now_ms, row_of
-from feed_engine.transactions.edit import edited
+from feed_engine.transactions.edit import edit
 from feed_engine.transactions.inputs import NewComment, Target
 from feed_engine.transactions.results import CommentWritten
 
@@ -84,7 +84,7 @@ async def delete_comment(
             raise Forbidden(
                 "Only its author and the owner of its pin may delete a comment.", "commentId"
             )
-        await tx.update(comment_id, edited(raw, {"active": False}, Comment))
+        after = await edit(tx, comment, raw, {"active": False})
         await tx.head(ListKey(Mapping.PIN_HAS_COMMENTS, comment.pin_id))
         row = await tx.edge(EdgeKey(Mapping.PIN_HAS_COMMENTS, comment.pin_id, comment_id))
         if row is None:
@@ -92,7 +92,6 @@ async def delete_comment(
         rows = Rows(tx)
         edge = row._replace(version=row.version + 1, active=False)
         await rows.put(Mapping.PIN_HAS_COMMENTS, edge)
-        after = msgspec.structs.replace(comment, active=False)
         return Outcome(after, Saved(id=comment_id), rows.change(objects=[comment_id]))
 
     async def again(saved: Saved) -> Comment:

@@ -9,8 +9,6 @@ as before the move and the other as after it.
 
 from contextlib import suppress
 
-import msgspec
-
 from datasources.errors import Forbidden, StoreCorrupt, StoreError
 from datasources.ids import Kind
 from datasources.mappings import Edge, EdgeKey, ListKey, Mapping
@@ -31,7 +29,7 @@ from feed_engine.transactions.commit import (
     now_ms,
     row_of,
 )
-from feed_engine.transactions.edit import edited
+from feed_engine.transactions.edit import edit
 from feed_engine.transactions.hold import Hold
 from feed_engine.transactions.inputs import Move, Reorder
 from feed_engine.transactions.results import PinMoved, Reordered
@@ -87,11 +85,10 @@ async def move_pin(
         rows = Rows(tx)
         placed, tasks = await _place(tx, rows, given, source, target, now, spacing)
         there = {"board_id": target.id, "flips": target.flips}
-        after = msgspec.structs.replace(pin, **there)
-        await tx.update(pin_id, edited(raw, there, Pin))
+        after = await edit(tx, pin, raw, there)
         objects = [pin_id]
         if source.cover_pin_id == pin_id and (held_board := boards[source_id]) is not None:
-            await tx.update(source_id, edited(held_board[1], {"cover_pin_id": None}, Board))
+            await edit(tx, held_board[0], held_board[1], {"cover_pin_id": None})
             objects.append(source_id)
         # A change of the old board's `flips` may not have reached the pin's rows yet: they are
         # written here.

@@ -28,7 +28,7 @@ from feed_engine.transactions.commit import (
     now_ms,
     row_of,
 )
-from feed_engine.transactions.edit import edited
+from feed_engine.transactions.edit import edit
 from feed_engine.transactions.inputs import NewPin, PinChange, Repin, Target
 from feed_engine.transactions.results import PinWritten
 from feed_engine.writes.pin_rows import is_public, published, put_owned, put_public
@@ -117,11 +117,9 @@ async def update_pin(
     async def work(tx: ShardTx, board_id: int) -> Outcome[Pin]:
         board, pin, raw = await lock_own(tx, viewer_id, board_id, pin_id)
         changes = {name: it for name, it in fields.items() if it != getattr(pin, name)}
-        after = msgspec.structs.replace(pin, **changes)
         rows, tasks = Rows(tx), list[AnyTask]()
-        if changes:
-            after = msgspec.structs.replace(after, flips=board.flips)
-            await tx.update(pin_id, edited(raw, {**changes, "flips": after.flips}, Pin))
+        whole = {**changes, "flips": board.flips} if changes else {}
+        after = await edit(tx, pin, raw, whole)
         if set(after.interest_ids) != set(pin.interest_ids):
             # The same place under a higher version, which the rows of interests need.
             placed = await _replace_row(tx, rows, pin, active=True)
@@ -163,8 +161,7 @@ async def delete_pin(stores: Stores, viewer_id: int, pin_id: int, *, key: str | 
 
 async def deactivate(tx: ShardTx, rows: Rows, board: Board, pin: Pin, raw: bytes) -> Pin:
     """Deactivate the pin and all its rows. The board is locked. Returns the inactive pin."""
-    await tx.update(pin.id, edited(raw, {"active": False}, Pin))
-    after = msgspec.structs.replace(pin, active=False)
+    after = await edit(tx, pin, raw, {"active": False})
     placed = await _replace_row(tx, rows, pin, active=False)
     await put_owned(rows, after, board, placed)
     await put_public(rows, after, board, placed)

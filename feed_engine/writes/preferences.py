@@ -5,9 +5,8 @@ All rows are on the viewer's shard. Nothing follows elsewhere: each page of the 
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
-from datasources import records
 from datasources.errors import BadInput, NotFound
 from datasources.ids import InvalidId, Kind, kind_of
 from datasources.mappings import SEQUENCE_STEP, Edge, EdgeKey, ListKey, Mapping, PageRequest
@@ -62,10 +61,7 @@ async def unhide_pin(stores: Stores, viewer_id: int, pin_id: int, *, key: str | 
     NotFound."""
 
     async def prepare() -> Prepared:
-        found = await stores.shards.objects.get([pin_id])
-        if pin_id not in found:
-            raise access.missing(Kind.PIN, pin_id)
-        root = cast(Pin, records.decode(Kind.PIN, pin_id, found[pin_id])).root
+        root = (await access.recall(stores, Pin, pin_id)).root
         try:
             await access.find_pin(stores, viewer_id, pin_id)
         except NotFound as error:

@@ -2,8 +2,6 @@
 
 import hashlib
 
-import msgspec
-
 from datasources import records
 from datasources.errors import Conflict
 from datasources.ids import Kind, shard_of
@@ -19,7 +17,7 @@ from feed_engine.transactions.commit import (
     nothing,
     now_ms,
 )
-from feed_engine.transactions.edit import edited
+from feed_engine.transactions.edit import edit
 from feed_engine.transactions.inputs import NewUser, ProfileChange
 from feed_engine.transactions.validation import unguessable_key
 
@@ -82,9 +80,7 @@ async def update_profile(
     async def work(tx: ShardTx, _: None) -> Outcome[User]:
         user, raw = await access.lock(tx, User, viewer_id)
         changes = {name: it for name, it in fields.items() if it != getattr(user, name)}
-        if changes:
-            await tx.update(viewer_id, edited(raw, changes, User))
-        after = msgspec.structs.replace(user, **changes)
+        after = await edit(tx, user, raw, changes)
         return Outcome(
             after, Saved(id=viewer_id), change(objects=[viewer_id]), durable=bool(changes)
         )
