@@ -1,9 +1,9 @@
 """A viewer's preferences for the home feed: hidden pictures, and users, boards and interests of
 which the viewer wants to see less or more.
 
-They are rows of three lists on the viewer's shard, and are read from its master for each page, at
-the same time as the visit. So a preference holds from its acknowledgement on, for all pages, on
-both sides of the feeds' stores, and on all of the viewer's devices.
+The preferences are rows of three lists on the viewer's shard. Each page reads them from the
+shard's master, at the same time as the visit. So a preference holds from its acknowledgement on,
+for all pages, on both sides of the feeds' stores, and on all of the viewer's devices.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence

@@ -339,9 +339,9 @@ class Candidates:
 
     def _groups(self, c: Candidate) -> Groups:
         """The owner, the board, and the interests of which the viewer wants to see less."""
-        groups = (id for id in self._subjects(c) if kind_of(id) is not Kind.INTEREST)
-        less = self._preferences.less
-        return (*groups, *less.intersection(self._subjects(c))) if less else tuple(groups)
+        ids = self._subjects(c)
+        groups = (id for id in ids if kind_of(id) is not Kind.INTEREST)
+        return (*groups, *self._preferences.less.intersection(ids))
 
     def _subjects(self, c: Candidate) -> Collection[int]:
         """The owner, the board and the interests, as far as the cell and the loaded pins say."""

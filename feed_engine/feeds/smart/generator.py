@@ -10,9 +10,9 @@ as soon as it may. If all pins that are left are held back, the limits give way,
 is full. A pin that finds no place stays in its pool for a later visit.
 """
 
+from bisect import insort
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
-from heapq import heappop, heappush
 from typing import NamedTuple
 
 from feed_engine.feeds.rows import Reason, Source
@@ -105,7 +105,7 @@ class _Line:
         self._candidates, self._taken, self._places = candidates, taken, places
         self._root_of, self._groups_of = root_of, groups_of
         self._next = 0  # the first candidate that was not looked at
-        self._held: dict[int, list[int]] = defaultdict(list)  # group → heap of numbers
+        self._held: dict[int, list[int]] = defaultdict(list)  # group → sorted numbers
 
     def head(self, level: int) -> Candidate | None:
         """The best candidate of a picture that is not taken, if it may come next at this level."""
@@ -118,7 +118,7 @@ class _Line:
                 blocking = self._places.blocking(self._groups_of(c), level)
                 if blocking is None:
                     return c
-                heappush(self._held[blocking], number)
+                insort(self._held[blocking], number)
             self._next += 1
         return None
 
@@ -127,13 +127,13 @@ class _Line:
         must wait for another of its groups waits there from now on."""
         held = self._held[group]
         while held and self._is_taken(held[0]):
-            heappop(held)
+            del held[0]
         if not held:
             del self._held[group]
             return None
         if self._places.blocks(group, level):
             return None
-        for number in sorted(held):
+        for number in tuple(held):
             if self._is_taken(number):
                 continue
             blocking = self._places.blocking(self._groups_of(self._candidates[number]), level)
@@ -141,8 +141,7 @@ class _Line:
                 return number
             if level == 0:
                 held.remove(number)
-                held.sort()
-                heappush(self._held[blocking], number)
+                insort(self._held[blocking], number)
         return None
 
     def _is_taken(self, number: int) -> bool:
