@@ -74,7 +74,7 @@ KNOWN = {
     "description type { name kind } } type { name kind ofType { name } } } } }",
 }
 FEEDS = (
-    "homeFeed(first: 1) { visitId }",  # each run begins new visits
+    "homeFeed(first: 1) { visitId }",  # each run begins a new visit, which all aliases share
     _FEED,
     "followingFeed(first: 1) { edges { cursor } }",
     "followingFeed(first: 100) { edges { node { title description board { name } } } }",

@@ -27,8 +27,8 @@ async def gateway(tmp_path: Path) -> AsyncIterator[Gateway]:
 
 
 async def followed(gateway: Gateway) -> list[str]:
-    """Somebody with followed users, a followed interest, and pins of them. The
-    pins are of eleven owners, so that no pin is held back for its owner."""
+    """Somebody with followed users, a followed interest, and pins of them. The pins are of eleven
+    owners, so that no pin is held back for its owner."""
     users, drinkers = [f"bob{n}" for n in range(6)], [f"cleo{n}" for n in range(5)]
     await gateway.sign_up("ann", *users, *drinkers, "dan")
     tea = await create_interest(gateway.stores, "Tea", "tea")

@@ -80,7 +80,6 @@ async def test_a_user_who_does_not_exist_has_no_profile(stores: Stores, people: 
 
 
 async def test_two_changes_at_once_keep_each_others_fields(stores: Stores, people: People) -> None:
-    """The second change begins while the first holds the user's lock."""
     user = await people.user()
     async with anyio.create_task_group() as group:
         for change in (writes.ProfileChange(full_name="Ada"), writes.ProfileChange(about="me")):
