@@ -10,8 +10,9 @@ import asyncio
 import random
 import time
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import chain, islice
 
 import msgspec
 
@@ -28,7 +29,7 @@ from feed_engine.feeds.rows import FORMER_POPULAR_ROW, Source
 from feed_engine.feeds.settings import Feeds, Passed, Preferences
 from feed_engine.feeds.smart import materialized, pool_rows, pools
 from feed_engine.feeds.smart.diversity import Groups, is_diverse
-from feed_engine.feeds.smart.generator import Candidate, generate
+from feed_engine.feeds.smart.generator import Candidate, board_of, generate
 from feed_engine.feeds.smart.interests import ask_fill
 from feed_engine.feeds.smart.pool_refill import ask_refill_pool
 from feed_engine.feeds.smart.pool_rows import PoolRow, PoolRows, read_pages
@@ -151,9 +152,9 @@ class Candidates:
             over = self._clock() >= self._until
             if over and not first:
                 self.late = True
-                return self._generate(size, taken, checked=True)
-            further = self._generate(max(ahead, looked_up), taken)
-            chosen, wanted = further[:ahead], further[:size]
+                return list(islice(self._generate(taken, checked=True), size))
+            generated = self._generate(taken)
+            wanted = list(islice(generated, size))
             # Pins of one owner may hide pins of others, further down or among the fillers.
             lacking = len(wanted) < size or not is_diverse([self._groups(c) for c in wanted])
             short = lacking or any(rates[c.source] == 0 for c in wanted)
@@ -167,7 +168,8 @@ class Candidates:
                 self._feeds.remember_filled(self._viewer_id, short)
                 return wanted
             else:
-                asking = [self._look_up(further)]
+                chosen = [*wanted, *islice(generated, ahead - size)]
+                asking = [self._look_up([*chosen, *self._further(looked_up - ahead, chosen)])]
                 if first or all(self._is_looked_up(c) for c in chosen):
                     unchecked = [c for c in chosen if c not in self._checked]
                     asking.append(self._drop_unfit(unchecked + self._siblings(chosen)))
@@ -314,9 +316,7 @@ class Candidates:
         feeds.remember_interests(self._viewer_id, ids)
         return ids
 
-    def _generate(
-        self, size: int, taken: Collection[int], *, checked: bool = False
-    ) -> list[Candidate]:
+    def _generate(self, taken: Collection[int], *, checked: bool = False) -> Iterator[Candidate]:
         offered, preferences = self._rows.offered(), self._preferences
         if preferences.less or preferences.more:
             offered = {source: sorted(some, key=self._rank) for source, some in offered.items()}
@@ -324,7 +324,6 @@ class Candidates:
             offered = {s: [c for c in some if self._is_checked(c)] for s, some in offered.items()}
         return generate(
             offered,
-            size=size,
             rates=self._feeds.settings.rates,
             floor=self._floor,
             excluded=self._dead,
@@ -334,14 +333,35 @@ class Candidates:
             rare=preferences.less,
         )
 
+    def _further(self, count: int, chosen: Collection[Candidate]) -> list[Candidate]:
+        """Up to `count` other candidates that were not looked up among the shown pins: of each
+        source as many as its rate says, and then the best of all."""
+        rates, offered = self._feeds.settings.rates, self._rows.offered()
+        there = {c.pin_id for c in chosen}
+        unknown = {
+            source: (c for c in offered[source] if not (c.pin_id in there or self._is_looked_up(c)))
+            for source in sorted(rates, key=lambda source: -rates[source])
+        }
+        found = list[Candidate]()
+        for source, some in unknown.items():
+            found += islice(some, count * rates[source] // sum(rates.values()))
+        return [*found, *islice(chain.from_iterable(unknown.values()), count - len(found))]
+
     def _rank(self, c: Candidate) -> float:
         return -c.score - bias(self._preferences, self._subjects(c))
 
     def _groups(self, c: Candidate) -> Groups:
         """The owner, the board, and the interests of which the viewer wants to see less."""
-        ids = self._subjects(c)
-        groups = (id for id in ids if kind_of(id) is not Kind.INTEREST)
-        return (*groups, *self._preferences.less.intersection(ids))
+        pin, less = self._pins.get(c.pin_id), self._preferences.less
+        if pin is not None:
+            groups: Groups = (pin.owner_id, pin.board_id)
+        elif c.source is Source.FOLLOWED and c.cause_id != c.board_id:
+            groups = (c.cause_id, c.board_id) if c.board_id else (c.cause_id,)
+        else:
+            groups = board_of(c)
+        if not less:
+            return groups
+        return (*groups, *less.intersection(self._subjects(c)).difference(groups))
 
     def _subjects(self, c: Candidate) -> Collection[int]:
         """The owner, the board and the interests, as far as the cell and the loaded pins say."""

@@ -12,7 +12,7 @@ is full. A pin that finds no place stays in its pool for a later visit.
 
 from bisect import insort
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from typing import NamedTuple
 
 from feed_engine.feeds.rows import Reason, Source
@@ -39,7 +39,6 @@ def board_of(c: Candidate) -> Groups:
 def generate(
     pools: Mapping[Source, Sequence[Candidate]],
     *,
-    size: int,
     rates: Mapping[Source, int],
     floor: float,
     excluded: Collection[int] = (),
@@ -47,15 +46,15 @@ def generate(
     root_of: Callable[[Candidate], int] = lambda c: c.root_id or c.pin_id,
     groups_of: Callable[[Candidate], Groups] = board_of,
     rare: Collection[int] = (),
-) -> list[Candidate]:
-    """Up to `size` candidates. No two are of the same picture; none is excluded or scored below the
-    floor. A picture is a pin and its repins. `shown` are the pins, and the first pins of chains,
-    that earlier visits showed.
+) -> Iterator[Candidate]:
+    """Yields candidates until none is left. No two are of the same picture; none is excluded or
+    scored below the floor. A picture is a pin and its repins. `shown` are the pins, and the first
+    pins of chains, that earlier visits showed.
 
     Each pool is sorted, best first. A source with rate 0 fills what the other sources leave,
     without regard to the floor, so that no feed is empty. While other pins are left, fillers among
     them, the limits of `diversity` hold. Of `rare` groups, a window has one pin at most, whatever
-    is left. The same input gives the same chunk.
+    is left. The same input gives the same candidates.
     """
     taken, places = set(shown), Places(rare)
 
@@ -68,22 +67,22 @@ def generate(
     credit = dict.fromkeys(lines, 0)
     mixed = [source for source in lines if rates[source] > 0]
     steps = [(level, some) for level in LEVELS for some in (mixed, *_fillers(rates))]
-    chunk: list[Candidate] = []
-    while len(chunk) < size:
+    while True:
         for level, sources in steps:
-            if heads := {s: c for s in sources if (c := lines[s].head(level)) is not None}:
+            if heads := {s: n for s in sources if (n := lines[s].head(level)) is not None}:
                 break
         else:
-            return chunk
+            return
         for source in heads:
             credit[source] += rates[source]
         richest = max(heads, key=lambda s: (credit[s], -s))
         credit[richest] -= sum(rates[source] for source in heads)
-        best = heads[richest]
-        taken |= {best.pin_id, root_of(best)}
-        places.place(groups_of(best))
-        chunk.append(best)
-    return chunk
+        best, ids, groups = lines[richest].take(heads[richest])
+        taken.update(ids)
+        for group in places.place(groups):
+            for each in lines.values():
+                each.release(group)
+        yield best
 
 
 def _fillers(rates: Mapping[Source, int]) -> list[list[Source]]:
@@ -92,12 +91,13 @@ def _fillers(rates: Mapping[Source, int]) -> list[list[Source]]:
 
 class _Line:
     """A source's candidates that are left, best first. A candidate that is held back waits under
-    the group for which it is, so that a head is found without looking at all that wait."""
+    the group for which it is, so that a head is found without looking at all that wait.
+    Candidates are named by their numbers in the pool."""
 
     def __init__(
         self,
         candidates: Sequence[Candidate],
-        taken: Collection[int],
+        taken: Set[int],
         places: Places,
         root_of: Callable[[Candidate], int],
         groups_of: Callable[[Candidate], Groups],
@@ -105,20 +105,38 @@ class _Line:
         self._candidates, self._taken, self._places = candidates, taken, places
         self._root_of, self._groups_of = root_of, groups_of
         self._next = 0  # the first candidate that was not looked at
+        self._ids: list[tuple[int, int]] = []  # the pin and the root of each that was looked at
+        self._groups: list[Groups] = []
         self._held: dict[int, list[int]] = defaultdict(list)  # group → sorted numbers
+        self._open: set[int] = set()  # groups of `_held` that may no longer be blocked
 
-    def head(self, level: int) -> Candidate | None:
+    def release(self, group: int) -> None:
+        """Look again at the candidates that wait under a group."""
+        if group in self._held:
+            self._open.add(group)
+
+    def take(self, number: int) -> tuple[Candidate, tuple[int, int], Groups]:
+        """The candidate, its pin and root, and its groups."""
+        return self._candidates[number], self._ids[number], self._groups[number]
+
+    def head(self, level: int) -> int | None:
         """The best candidate of a picture that is not taken, if it may come next at this level."""
-        free = [n for group in list(self._held) if (n := self._free(group, level)) is not None]
-        if free:
-            return self._candidates[min(free)]
-        while self._next < len(self._candidates):
-            number, c = self._next, self._candidates[self._next]
-            if not self._is_taken(number):
-                blocking = self._places.blocking(self._groups_of(c), level)
-                if blocking is None:
-                    return c
-                insort(self._held[blocking], number)
+        waiting = self._held if level else self._open
+        if waiting:
+            free = [n for g in tuple(waiting) if (n := self._free(g, level)) is not None]
+            if free:
+                return min(free)
+        blocking, taken = self._places.blocking, self._taken
+        while (number := self._next) < len(self._candidates):
+            if number == len(self._ids):
+                c = self._candidates[number]
+                self._ids.append((c.pin_id, self._root_of(c)))
+                self._groups.append(self._groups_of(c))
+            if taken.isdisjoint(self._ids[number]):
+                group = blocking(self._groups[number], level)
+                if group is None:
+                    return number
+                insort(self._held[group], number)
             self._next += 1
         return None
 
@@ -130,13 +148,14 @@ class _Line:
             del held[0]
         if not held:
             del self._held[group]
-            return None
+        if not held or self._places.blocks(group):
+            self._open.discard(group)
         if self._places.blocks(group, level):
             return None
         for number in tuple(held):
             if self._is_taken(number):
                 continue
-            blocking = self._places.blocking(self._groups_of(self._candidates[number]), level)
+            blocking = self._places.blocking(self._groups[number], level)
             if blocking is None:
                 return number
             if level == 0:
@@ -145,5 +164,4 @@ class _Line:
         return None
 
     def _is_taken(self, number: int) -> bool:
-        c = self._candidates[number]
-        return c.pin_id in self._taken or self._root_of(c) in self._taken
+        return not self._taken.isdisjoint(self._ids[number])

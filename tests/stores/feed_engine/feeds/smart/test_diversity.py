@@ -1,6 +1,7 @@
 """The places of one owner's or board's pins in a chunk."""
 
 from collections import Counter
+from itertools import islice
 
 import pytest
 from hypothesis import given
@@ -31,7 +32,8 @@ def candidates(source: Source, owners: list[tuple[int, int]]) -> list[Candidate]
 def chunk_of(
     pools: dict[Source, list[Candidate]], size: int, rare: set[int] | None = None
 ) -> list[Candidate]:
-    return generate(pools, size=size, rates=RATES, floor=-1e9, groups_of=groups, rare=rare or set())
+    found = generate(pools, rates=RATES, floor=-1e9, groups_of=groups, rare=rare or set())
+    return list(islice(found, size))
 
 
 owners = st.lists(st.tuples(st.integers(1, 8), st.integers(1, 12)), max_size=60)
@@ -83,6 +85,19 @@ def test_the_limits_hold_while_a_pin_that_keeps_them_is_left(
             break  # the limits gave way earlier
         left = there - set(before)
         assert not any(is_diverse([groups(c) for c in [*before, it]]) for it in left)
+
+
+@given(owners)
+def test_the_best_pin_that_keeps_the_limits_comes_next(owners: list[tuple[int, int]]) -> None:
+    left = candidates(Source.FOLLOWED, owners)
+    placed = list[Groups]()
+    for found in chunk_of({Source.FOLLOWED: left}, 60):
+        best = next((c for c in left if is_diverse([*placed, groups(c)])), None)
+        if best is None:
+            break  # the limits give way
+        assert found == best
+        left.remove(best)
+        placed.append(groups(best))
 
 
 @given(pools, st.integers(0, 60))
