@@ -29,7 +29,7 @@ shown. If one site had all attacks, the honest clients would become the load."""
 @dataclass(frozen=True)
 class Effort:
     """Seconds of each window with an attack; seconds without one, for each attack and before the
-    first one on a site; `rounds` of both; the honest client's requests a second."""
+    first one on a site; `rounds` of both; the honest client's requests a second, at most."""
 
     attack: float
     calm: float
@@ -38,6 +38,11 @@ class Effort:
 
 
 FULL, QUICK = Effort(6.0, 1.5, 1, 50.0), Effort(3.0, 1.0, 1, 30.0)
+HONEST_SHARE = 0.3
+"""The share of the server's core that the honest client uses at most. On a slow machine, 50
+requests a second would be an attack themselves."""
+SLOW_RATE = 5.0
+"""The honest client's requests a second while their processor time is measured."""
 
 
 @dataclass
@@ -105,12 +110,18 @@ class Course:
     environment: Mapping[str, str] = field(default_factory=dict)
     calm: Window = field(default_factory=Window)
     found: list[Beside] = field(default_factory=list)
+    rate: float = SLOW_RATE
+    """The honest client's requests a second."""
+    a_request: float = 0.0
+    """The processor time of an honest request without an attack, in seconds."""
     _windows: int = 0
 
     def run(self, one: Site, names: Sequence[str]) -> None:
         """Attack a site."""
         one.facts.write(self.path)
         self._honest(2.0)  # warm up
+        if not self.a_request:
+            self._choose_rate(one)
         # before the first attack: jobs of an attack that writes continue after it
         self.calm += self._honest(self.effort.calm * self.effort.rounds * len(names))
         for name in names:
@@ -126,8 +137,21 @@ class Course:
         return [
             Row(f"{many}: largest p99", most.value, "x", most.goal, most.measure),
             Row(f"{many}: worst", longest.value, "ms", longest.goal, longest.measure),
+            Row(
+                f"{prefix}an honest request without an attack: processor time",
+                self.a_request * 1e3,
+                "ms",
+                versus=f"{self.rate:.1f} requests a second",
+            ),
             *rows,
         ]
+
+    def _choose_rate(self, one: Site) -> None:
+        """Measure an honest request, and choose the rate of all further windows."""
+        before = one.processor_time
+        asked = len(self._honest(8.0).took)
+        self.a_request = (one.processor_time - before) / asked
+        self.rate = min(self.effort.rate, HONEST_SHARE / self.a_request)
 
     def _beside(self, one: Site, name: str) -> None:
         effort, number = self.effort, list(ATTACKS).index(name)
@@ -156,7 +180,7 @@ class Course:
 
     def _honest(self, seconds: float) -> Window:
         self._windows += 1  # other viewers in each window
-        arguments = (str(self.path), str(self.effort.rate), str(seconds), str(self._windows))
+        arguments = (str(self.path), str(self.rate), str(seconds), str(self._windows))
         process = self._spawn("bench.abuse.honest", *arguments, nice=-20)
         printed, _ = process.communicate()
         found: dict[str, Any] = json.loads(printed)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -66,6 +67,13 @@ class Site:
         """Bytes of memory that the server process uses."""
         status = Path(f"/proc/{self.server.process.pid}/status").read_text()
         return 1024 * int(status.partition("VmRSS:")[2].split()[0])
+
+    @property
+    def processor_time(self) -> float:
+        """Seconds of processor time that the server process has used."""
+        stat = Path(f"/proc/{self.server.process.pid}/stat").read_text()
+        user, system = stat.rpartition(")")[2].split()[11:13]
+        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
 class Client:
