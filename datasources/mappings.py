@@ -33,6 +33,7 @@ class Mapping(Enum):
     USER_HIDES_PINS = "user_hides_pins"
     USER_SEES_LESS = "user_sees_less"
     USER_SEES_MORE = "user_sees_more"
+    USER_HAS_AFFINITIES = "user_has_affinities"
 
     @property
     def code(self) -> int:

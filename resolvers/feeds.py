@@ -125,6 +125,7 @@ async def home_feed(
             causes=_CAUSES in context.asked,
             visible=cards.visible,
             boards=cards.load_boards,
+            likes=cards.likes,
         )
 
     begins = wanted is None and after is None
@@ -189,6 +190,13 @@ class Cards:
     async def load_boards(self, ids: Collection[int]) -> None:
         """Load the boards on which pins most likely are, at the same time as the pins."""
         await visibility.boards(self._context, list(ids))
+
+    async def likes(self, ids: Collection[int]) -> dict[int, int]:
+        """The pins' numbers of likes, as far as they can be read."""
+        keys = [ListKey(Mapping.PIN_LIKED_BY_USERS, id) for id in ids]
+        heads = await self._context.loaders.heads.many(keys)
+        pairs = zip(ids, heads, strict=True)
+        return {id: head.size for id, head in pairs if not isinstance(head, BaseException)}
 
     async def _uncounted(self, ids: list[int]) -> set[int]:
         keys = [

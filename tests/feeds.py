@@ -1,13 +1,13 @@
 """Feeds over embedded stores: users who write, and the feeds that they read."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from pathlib import Path
 from typing import Any
 
 import pytest
 import redis.asyncio
 
-from datasources.mappings import Mapping
+from datasources.mappings import ListKey, Mapping
 from datasources.protocols import OutboxRow, Stores
 from datasources.records import Board, Pin, User
 from datasources.valkey import ValkeyServer
@@ -80,7 +80,14 @@ class Feeding(People):
     ) -> HomePage:
         viewer_id = viewer.id if viewer else None
         feeds, visible = self.feeds(stores), self.visible(viewer)
-        return await home_page(feeds, viewer_id, first=first, visible=visible, **rest)
+        return await home_page(
+            feeds, viewer_id, first=first, visible=visible, likes=self.likes, **rest
+        )
+
+    async def likes(self, ids: Collection[int]) -> dict[int, int]:
+        keys = [ListKey(Mapping.PIN_LIKED_BY_USERS, id) for id in ids]
+        heads = await self.stores.shards.mappings.heads(keys)
+        return {key.from_id: head.size for key, head in heads.items()}
 
     async def rest_of(
         self, viewer: User | None, page: HomePage, *, stores: Stores | None = None, first: int = 5

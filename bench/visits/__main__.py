@@ -86,7 +86,12 @@ async def _forget_jobs(stores: Stores) -> None:
 async def _visit(world: World, feeds: Feeds, viewer: User, found: Visits | None) -> HomePage:
     began = time.process_time()
     page = await home_page(
-        feeds, viewer.id, first=FIRST, visible=world.feeding.visible(viewer), causes=True
+        feeds,
+        viewer.id,
+        first=FIRST,
+        visible=world.feeding.visible(viewer),
+        likes=world.feeding.likes,
+        causes=True,
     )
     if found is not None:
         found.milliseconds.append((time.process_time() - began) * 1000)

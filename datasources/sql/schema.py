@@ -201,8 +201,13 @@ CLAIMS = Table(
     primary=("namespace", "key_hash"),
 )
 
-# Preferences for the home feed came later than the other mappings.
-_LAST = (Mapping.USER_HIDES_PINS, Mapping.USER_SEES_LESS, Mapping.USER_SEES_MORE)
+# Preferences and affinities for the home feed came later than the other mappings.
+_LAST = (
+    Mapping.USER_HIDES_PINS,
+    Mapping.USER_SEES_LESS,
+    Mapping.USER_SEES_MORE,
+    Mapping.USER_HAS_AFFINITIES,
+)
 
 OBJECT_SHARD = (
     FENCE,

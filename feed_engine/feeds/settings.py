@@ -11,6 +11,13 @@ from feed_engine.feeds.visits import Span
 from feed_engine.speculation import Race
 
 
+class Weights(NamedTuple):
+    """The weights of the parts of a score that a visit adds (see `smart.ranking`)."""
+
+    affinity: float = 0.5
+    likes: float = 0.5
+
+
 @dataclass(frozen=True)
 class FeedSettings:
     """Sizes are in pins, unless stated otherwise."""
@@ -27,6 +34,7 @@ class FeedSettings:
     backfill: int = 200  # newest pins that a follow puts into a pool
     related: int = 20  # related pins from each place that a like searches
     generator_seconds: float = 0.15  # seconds for improving a chunk by further reads
+    weights: Weights = field(default_factory=Weights)
     floor: float = -1200.0  # log2 of the interest below which a pin stays in its pool
     rates: Mapping[Source, int] = field(
         default_factory=lambda: {

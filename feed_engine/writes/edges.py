@@ -15,6 +15,8 @@ from feed_engine.transactions.commit import Mutation, Outcome, Rows, Saved, muta
 Check = Callable[[], Awaitable[int]]
 """Returns the user at whom the edge is directed, for quotas (0: nobody). Raises NotFound."""
 Tasks = Callable[[Edge], list[AnyTask]]
+Beside = Callable[[ShardTx, Rows, Edge], Awaitable[None]]
+"""Writes further rows of the transaction. The edge is the new row, or the row that is cleared."""
 
 
 async def set_edge(
@@ -25,6 +27,7 @@ async def set_edge(
     at: int,
     check: Check,
     tasks: Tasks,
+    beside: Beside | None = None,
 ) -> Edge:
     """Set the edge from the viewer to the target, if `check` finds the target. An edge that is
     already set stays."""
@@ -35,7 +38,10 @@ async def set_edge(
             return _unchanged(mapping, row)
         version = row.version + 1 if row else 1
         edge = Edge(mutation.viewer_id, target_id, at * SEQUENCE_STEP, version)
-        return await _put(tx, mapping, edge, tasks, toward)
+        rows = Rows(tx)
+        if beside is not None:
+            await beside(tx, rows, edge)
+        return await _put(rows, mapping, edge, tasks, toward)
 
     return await mutate(stores, mutation, check, work, _again)
 
@@ -47,6 +53,7 @@ async def clear_edge(
     target_id: int,
     check: Check,
     tasks: Tasks,
+    beside: Beside | None = None,
 ) -> Edge:
     """Clear the edge. It may be cleared even if the viewer can no longer see the target. If there
     is no edge, `check` says whether the target exists."""
@@ -62,7 +69,10 @@ async def clear_edge(
         if row is not None and row.active:
             edge = row._replace(version=row.version + 1, active=False)
             toward = 0 if isinstance(found, NotFound) else found
-            return await _put(tx, mapping, edge, tasks, toward)
+            rows = Rows(tx)
+            if beside is not None:
+                await beside(tx, rows, row)
+            return await _put(rows, mapping, edge, tasks, toward)
         if isinstance(found, NotFound):
             raise found
         return _unchanged(mapping, row or Edge(mutation.viewer_id, target_id, 0, 0, False))
@@ -76,9 +86,8 @@ async def _locked(tx: ShardTx, mapping: Mapping, viewer_id: int, target_id: int)
 
 
 async def _put(
-    tx: ShardTx, mapping: Mapping, edge: Edge, tasks: Tasks, toward: int
+    rows: Rows, mapping: Mapping, edge: Edge, tasks: Tasks, toward: int
 ) -> Outcome[Edge]:
-    rows = Rows(tx)
     await rows.put(mapping, edge)
     await rows.put(REVERSE[mapping], edge.reversed())
     following = rows.change(tasks=tasks(edge))

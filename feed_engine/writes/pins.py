@@ -15,6 +15,7 @@ from datasources.ids import Kind, decoy
 from datasources.mappings import Edge, EdgeKey, ListKey, Mapping
 from datasources.protocols import ShardTx, Stores
 from datasources.records import Board, Pin
+from feed_engine.feeds.affinity import SAVE
 from feed_engine.ordering import order
 from feed_engine.outbox.change import AnyTask, PinHidden, PinLiked
 from feed_engine.transactions import access
@@ -31,6 +32,7 @@ from feed_engine.transactions.commit import (
 from feed_engine.transactions.edit import edit
 from feed_engine.transactions.inputs import NewPin, PinChange, Repin, Target
 from feed_engine.transactions.results import PinWritten
+from feed_engine.writes.affinities import learn
 from feed_engine.writes.pin_rows import is_public, published, put_owned, put_public
 
 
@@ -55,7 +57,7 @@ async def create_pin(
         await access.check_interests(stores, new.interest_ids)
 
     async def work(tx: ShardTx, _: None) -> Outcome[PinWritten]:
-        return await _save(tx, viewer_id, pin, [])
+        return await _save(Rows(tx), tx, viewer_id, pin, [])
 
     shard = access.home(stores, Kind.BOARD, new.board_id)
     mutation = Mutation("createPin", shard, viewer_id, key, new)
@@ -96,7 +98,9 @@ async def repin(
             root_id=source.root if source.source_id else None,
             interest_ids=source.interest_ids,
         )
-        return replace(await _save(tx, viewer_id, pin, tasks), toward=source.owner_id)
+        rows = Rows(tx)
+        await learn(tx, rows, viewer_id, source, SAVE, created)
+        return replace(await _save(rows, tx, viewer_id, pin, tasks), toward=source.owner_id)
 
     shard = access.home(stores, Kind.BOARD, board_id)
     given = Repin(pin_id=pin_id, board_id=board_id)
@@ -168,7 +172,9 @@ async def deactivate(tx: ShardTx, rows: Rows, board: Board, pin: Pin, raw: bytes
     return after
 
 
-async def _save(tx: ShardTx, viewer_id: int, pin: Pin, tasks: list[AnyTask]) -> Outcome[PinWritten]:
+async def _save(
+    rows: Rows, tx: ShardTx, viewer_id: int, pin: Pin, tasks: list[AnyTask]
+) -> Outcome[PinWritten]:
     """Store a new pin on top of its board."""
     board, _ = await access.lock_own_board(tx, viewer_id, pin.board_id)
     key = ListKey(Mapping.BOARD_HAS_PINS, board.id)
@@ -177,7 +183,7 @@ async def _save(tx: ShardTx, viewer_id: int, pin: Pin, tasks: list[AnyTask]) -> 
     pin = msgspec.structs.replace(pin, flips=board.flips)
     pin = msgspec.structs.replace(pin, id=await tx.insert(Kind.PIN, records.encode(pin)))
     sequence = order.top(pin.created, top.sequence if top else None)
-    rows, placed = Rows(tx), Edge(board.id, pin.id, sequence, 1, era=await tx.era(key))
+    placed = Edge(board.id, pin.id, sequence, 1, era=await tx.era(key))
     await rows.put(Mapping.BOARD_HAS_PINS, placed)
     await put_owned(rows, pin, board, placed)
     if is_public(pin, board):

@@ -1,9 +1,11 @@
 """`pinway feed`: which side of the feed stores is read, and the state of their races."""
 
+import asyncio
 import urllib.error
 import urllib.request
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Any
 
 import click
 from prometheus_client.parser import text_string_to_metric_families
@@ -16,9 +18,10 @@ from feed_engine.speculation import Side
 from gateway.cli.options import with_settings
 from gateway.cli.output import as_json, print_result
 from gateway.observe.metric_help import NAMES
-from gateway.operate.progress import reporting_waits, run_reporting_waits
+from gateway.operate.progress import Bars, reporting_waits, run_reporting_waits
+from gateway.operate.requests import answer
 from gateway.settings import Settings
-from gateway.site.embedded_stores import topology_url
+from gateway.site.embedded_stores import check_made, topology_url
 from gateway.site.feed_routes import AUTO, STORES, route, routes
 
 _SECONDS = 5.0  # seconds to wait for a gateway's metrics
@@ -89,6 +92,46 @@ def status_command(settings: Settings, url: str | None, as_json: bool) -> None:
             f"no gateway answers at {url} ({_why(error)}): start one, or name another with --url"
         ) from None
     print_result({"routes": held, "races": measured(text)}, lines(text), as_json=as_json)
+
+
+@feed.command("explain")
+@click.argument("username")
+@click.argument("pin", required=False, metavar="[PIN]")
+@as_json
+@with_settings
+def explain_command(settings: Settings, username: str, pin: str | None, as_json: bool) -> None:
+    """Show what USERNAME's next visit of the home feed shows, and why.
+
+    With the id of a PIN, say whether the visit shows the pin, and why not. Nothing is stored. A
+    score is a binary logarithm: 1 more is twice the interest. Its parts are told relative to the
+    first pin's score in its pool.
+    """
+    check_made(settings)
+    request = {"command": "feed explain", "username": username, "pin": pin}
+    with Bars() as bars:
+        found = asyncio.run(answer(settings, request, bars))
+    print_result(found, explained(found), as_json=as_json)
+
+
+def explained(found: Mapping[str, Any]) -> list[str]:
+    """The explanation as lines."""
+    pins: list[Mapping[str, Any]] = found["pins"]
+    asked = found["asked"]
+    every = [*pins, *([asked] if asked else [])]
+    zero = max((each["score"]["in_pool"] for each in every), default=0.0)
+    told = [f"{n:3}  {_entry(each, zero)}" for n, each in enumerate(pins, 1)]
+    told = told or ["the next visit shows no new pin"]
+    if found["verdict"]:
+        told += ["", f"{found['verdict'].lower()}: {found['because']}"]
+    return told + ([f"     {_entry(asked, zero)}"] if asked else [])
+
+
+def _entry(each: Mapping[str, Any], zero: float) -> str:
+    score = each["score"]
+    parts = [f"in its pool {score['in_pool'] - zero:+.2f}"]
+    parts += [f"{name} {score[name]:+.2f}" for name in list(score)[1:] if score[name]]
+    cause = f" {each['cause']}" if each["cause"] else ""
+    return f"{each['id']} {each['title'][:40]!r}: {each['reason']}{cause}; {', '.join(parts)}"
 
 
 def _waits_for(settings: Settings) -> str:

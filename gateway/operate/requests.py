@@ -13,7 +13,7 @@ from datasources.protocols import PRIORITIES, OutboxEntry, Stores
 from feed_engine.outbox.completion import change_of
 from feed_engine.outbox.priorities import of_tasks
 from gateway.http.auth import Tokens
-from gateway.operate import backup, doctor
+from gateway.operate import backup, doctor, explaining
 from gateway.operate.control import Answer, ask
 from gateway.operate.imports.report import Progress
 from gateway.settings import EMBEDDED, Settings
@@ -56,6 +56,8 @@ async def perform(
         case "doctor":
             found = await doctor.of_stores(settings, runtime.stores)
             return {"findings": [finding._asdict() for finding in found]}
+        case "feed explain":
+            return await explaining.explain_feed(runtime, request["username"], request["pin"])
         case "related build":
             return await build_graph(settings, runtime, on_progress)
         case "token":
@@ -94,11 +96,8 @@ async def build_graph(
 
 async def token(settings: Settings, stores: Stores, username: str) -> dict[str, Any]:
     """A bearer token for a user. Raises NotFound."""
-    name = username.lower()
-    found = await stores.shards.mod.find("username", [name])
-    if name not in found:
-        raise NotFound(f"there is no user {username!r}")
-    return {"token": Tokens(settings.secret, settings.auth.token_hours).issue(found[name])}
+    id = await explaining.user_id(stores, username)
+    return {"token": Tokens(settings.secret, settings.auth.token_hours).issue(id)}
 
 
 async def list_jobs(stores: Stores, limit: int, *, parked: bool) -> dict[str, Any]:

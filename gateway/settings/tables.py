@@ -49,6 +49,7 @@ def _is_here(address: str) -> bool:
 
 
 Seconds = Annotated[float, Field(gt=0, le=3600)]
+Weight = Annotated[float, Field(ge=0, le=10)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Port = Annotated[int, Field(ge=0, le=65535)]
 Names = Annotated[tuple[str, ...], BeforeValidator(_split)]
@@ -180,6 +181,20 @@ class Feeds(Table):
     cutoff: Seconds = 0.05
     deadline: Seconds = 2.0
     chunk_seconds: Seconds = 0.15
+    chunk: Annotated[int, Field(ge=1, le=500)] = 25
+    rates: str = "5:3:2"
+    affinity_weight: Weight = 0.5
+    likes_weight: Weight = 0.5
+
+    @field_validator("rates")
+    @classmethod
+    def _three_rates(cls, value: str) -> str:
+        parts = value.split(":")
+        if len(parts) != 3 or not all(p.isascii() and p.isdecimal() and len(p) < 4 for p in parts):
+            raise ValueError("must be three numbers below 1,000, such as 5:3:2")
+        if not any(map(int, parts)):
+            raise ValueError("must have one number above 0")
+        return value
 
 
 class Limits(Table):

@@ -12,7 +12,8 @@ from datasources.calls import Calls, observed
 from datasources.factory import StoresConfig, close_stores, open_stores, open_switches
 from datasources.protocols import Job, Sides, Stores, Switches
 from datasources.recording import OK, Recording, outcome_of, recorded
-from feed_engine.feeds.settings import Feeds, FeedSettings
+from feed_engine.feeds.rows import Source
+from feed_engine.feeds.settings import Feeds, FeedSettings, Weights
 from feed_engine.outbox.completion import settle
 from feed_engine.outbox.jobs import run_job
 from feed_engine.related.upkeep import keep_built
@@ -58,6 +59,18 @@ class Runtime:
         return {"pools": self.feeds.pools_race, "feeds": self.feeds.feeds_race}
 
 
+def _feed_settings(settings: Settings) -> FeedSettings:
+    feeds = settings.feeds
+    mixed = (Source.FOLLOWED, Source.INTEREST, Source.RELATED)
+    rates = dict(zip(mixed, map(int, feeds.rates.split(":")), strict=True))
+    return FeedSettings(
+        generator_seconds=feeds.chunk_seconds,
+        chunk=feeds.chunk,
+        rates=rates | {Source.POPULAR: 0},
+        weights=Weights(feeds.affinity_weight, feeds.likes_weight),
+    )
+
+
 @asynccontextmanager
 async def running(
     settings: Settings,
@@ -79,7 +92,7 @@ async def running(
             stores,
             _race(settings, stores.pools),
             _race(settings, stores.feeds),
-            FeedSettings(generator_seconds=settings.feeds.chunk_seconds),
+            _feed_settings(settings),
         )
         walks = Walks(stores, graph_file(settings)) if settings.jobs.related_hours else None
         runtime = Runtime(stores, feeds, calls, opened=opened, tracer=tracer, walks=walks)

@@ -21,10 +21,11 @@ from datasources.ids import Kind, kind_of
 from datasources.mappings import EdgeKey, ListKey, PageRequest
 from datasources.protocols import Cell, WideColumnStore
 from datasources.records import Pin
+from feed_engine.feeds import affinity
 from feed_engine.feeds.follow_edges import FOLLOWS
 from feed_engine.feeds.marks import pools_generation
 from feed_engine.feeds.own_writes import in_pools, read_seeing
-from feed_engine.feeds.preferences import NONE, bias, of_pages, requests, subjects
+from feed_engine.feeds.preferences import of_pages, requests, subjects
 from feed_engine.feeds.rows import FORMER_POPULAR_ROW, Source
 from feed_engine.feeds.settings import Feeds, Passed, Preferences
 from feed_engine.feeds.smart import materialized, pool_rows, pools
@@ -34,6 +35,7 @@ from feed_engine.feeds.smart.interests import ask_fill
 from feed_engine.feeds.smart.pool_refill import ask_refill_pool
 from feed_engine.feeds.smart.pool_rows import PoolRow, PoolRows, read_pages
 from feed_engine.feeds.smart.pools import brought_by
+from feed_engine.feeds.smart.ranking import Ranking
 from feed_engine.feeds.smart.scores import HALF_LIFE
 from feed_engine.feeds.visible import Visible
 from feed_engine.feeds.visits import Span
@@ -48,6 +50,7 @@ SPARE = 5  # candidates that are checked in addition to 1.25 times the wanted nu
 SIBLINGS = 10  # further candidates of one picture that are checked, to name what brought it
 # candidates that are first looked up among the shown pins, for each candidate that is checked
 LOOKED_UP = 4
+WEIGHED = 100  # candidates of a round that are ranked by more than their scores in the pools
 FOLLOWED_INTERESTS = 1000  # interests that are read for a viewer, at most
 
 LOOK_BELOW = 4  # visits, one of which reads behind the former end of a shared pool
@@ -58,6 +61,9 @@ _BROUGHT_BY_FOLLOW = (Source.FOLLOWED, Source.INTEREST)
 
 LoadBoards = Callable[[Collection[int]], Awaitable[None]]
 """Loads boards, so that `Visible` finds them loaded."""
+
+CountLikes = Callable[[Collection[int]], Awaitable[Mapping[int, int]]]
+"""The numbers of likes of pins. Pins whose number can't be read are left out."""
 
 
 class Candidates:
@@ -74,13 +80,15 @@ class Candidates:
         visible: Visible,
         *,
         boards: LoadBoards | None = None,
+        likes: CountLikes | None = None,
         seen: str | None = None,
         dated: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._feeds, self._viewer_id, self._visible = feeds, viewer_id, visible
         self._clock, self._until = clock, clock() + feeds.settings.generator_seconds
-        self._boards, self._seen, self._dated = boards, seen, dated
+        self._boards, self._count_likes = boards, likes
+        self._seen, self._dated = seen, dated
         self._floor = feeds.settings.floor + feeds.clock() / HALF_LIFE
         self._passed = feeds.passed.get(viewer_id, Passed(0, {}, frozenset()))
         generation = self._passed.generation + 1
@@ -95,7 +103,7 @@ class Candidates:
         self._reads = 0
         # repin → the first pin of its chain, as stored with the pin itself
         self._roots: dict[int, int] = {}
-        self._preferences = NONE
+        self.ranking = Ranking(feeds.settings.weights, self._subjects)
         self.preferred: Preferences | None = None  # as read with the followed interests
         self._pins: dict[int, Pin] = {}  # the pins that were loaded and can be seen
         # Pins, and first pins of chains, that were shown; and all that were looked up among them.
@@ -135,7 +143,7 @@ class Candidates:
 
     def prefer(self, preferences: Preferences) -> None:
         """Choose by the viewer's preferences."""
-        self._preferences = preferences
+        self.ranking.preferences = preferences
 
     async def choose(self, size: int, taken: Collection[int]) -> list[Candidate]:
         """Up to `size` candidates. No two candidates are of the same picture, and none is among
@@ -169,9 +177,12 @@ class Candidates:
                 return wanted
             else:
                 chosen = [*wanted, *islice(generated, ahead - size)]
-                asking = [self._look_up([*chosen, *self._further(looked_up - ahead, chosen)])]
+                further = [*chosen, *self._further(looked_up - ahead, chosen)]
+                asking = [self._look_up(further), self._weigh(further[:WEIGHED])]
                 if first or all(self._is_looked_up(c) for c in chosen):
-                    unchecked = [c for c in chosen if c not in self._checked]
+                    # What the viewer likes may be an interest, which only the loaded pin tells.
+                    loaded = further[:WEIGHED] if self.ranking.knows_viewer else chosen
+                    unchecked = [c for c in loaded if c not in self._checked]
                     asking.append(self._drop_unfit(unchecked + self._siblings(chosen)))
                     ahead *= 2  # if some candidates fail, the next round checks more
                 await asyncio.gather(*asking)
@@ -184,6 +195,21 @@ class Candidates:
         own = (c for row in self._rows.own for c in row.candidates)
         gone = self._dead | self._shown
         return sum(c.pin_id in gone or c in self._moved for c in own) >= SWEPT
+
+    def of(self, pin_id: int) -> list[Candidate]:
+        """All candidates for a pin that were read, the best first."""
+        found = (c for some in self._rows.found.values() for c in some if c.pin_id == pin_id)
+        dropped = (c for c in self._left | self._moved if c.pin_id == pin_id)
+        return sorted([*found, *dropped], key=lambda c: (self.is_left(c), -c.score))
+
+    def is_left(self, c: Candidate) -> bool:
+        """Whether what brought a candidate isn't followed, or no longer has the pin."""
+        return c in self._left or c in self._moved
+
+    async def were_shown(self, ids: Collection[int]) -> bool:
+        """Whether an earlier visit that was saved showed one of the pins."""
+        await self._look_up_pins(ids)
+        return not self._shown.isdisjoint(ids)
 
     def cells(self, chosen: Collection[Candidate]) -> dict[int, tuple[bytes, ...]]:
         """The columns of the chosen pins and their repins in the viewer's own pools, by source, as
@@ -202,7 +228,7 @@ class Candidates:
         """The parts of the shared pools that the viewer has passed, with these chosen pins."""
         if not generation % FILLERS_AGAIN:
             self._rows.forget_fillers()
-        gone = self._shown.union(taken, self._dead, self._preferences.hidden)
+        gone = self._shown.union(taken, self._dead, self.ranking.preferences.hidden)
         for c in chosen:
             gone |= {c.pin_id, self._root(c)}
         return self._rows.passed(
@@ -210,7 +236,7 @@ class Candidates:
                 c.pin_id in gone
                 or c in self._moved
                 or self._root(c) in gone
-                or not self._preferences.less.isdisjoint(self._subjects(c))
+                or not self.ranking.preferences.less.isdisjoint(self._subjects(c))
             )
         )
 
@@ -303,11 +329,16 @@ class Candidates:
         feeds, most = self._feeds, self._feeds.settings.interests
         key = ListKey(FOLLOWS[Kind.INTEREST], self._viewer_id)
         try:
-            edges, *preferred = await feeds.stores.shards.mappings.pages(
-                [PageRequest(key, FOLLOWED_INTERESTS), *requests(self._viewer_id)]
+            edges, affinities, *preferred = await feeds.stores.shards.mappings.pages(
+                [
+                    PageRequest(key, FOLLOWED_INTERESTS),
+                    affinity.request(self._viewer_id),
+                    *requests(self._viewer_id),
+                ]
             )
         except StoreError:
             return feeds.interests.get(self._viewer_id, ())
+        self.ranking.learn(affinity.of_page(affinities), feeds.clock())
         self.preferred = of_pages(preferred)
         feeds.remember_preferences(self._viewer_id, self.preferred)
         ids = [edge.to_id for edge in edges]
@@ -317,13 +348,11 @@ class Candidates:
         return ids
 
     def _generate(self, taken: Collection[int], *, checked: bool = False) -> Iterator[Candidate]:
-        offered, preferences = self._rows.offered(), self._preferences
-        if preferences.less or preferences.more:
-            offered = {source: sorted(some, key=self._rank) for source, some in offered.items()}
+        offered, preferences = self._rows.offered(), self.ranking.preferences
         if checked:
             offered = {s: [c for c in some if self._is_checked(c)] for s, some in offered.items()}
         return generate(
-            offered,
+            self.ranking.order(offered),
             rates=self._feeds.settings.rates,
             floor=self._floor,
             excluded=self._dead,
@@ -347,12 +376,9 @@ class Candidates:
             found += islice(some, count * rates[source] // sum(rates.values()))
         return [*found, *islice(chain.from_iterable(unknown.values()), count - len(found))]
 
-    def _rank(self, c: Candidate) -> float:
-        return -c.score - bias(self._preferences, self._subjects(c))
-
     def _groups(self, c: Candidate) -> Groups:
         """The owner, the board, and the interests of which the viewer wants to see less."""
-        pin, less = self._pins.get(c.pin_id), self._preferences.less
+        pin, less = self._pins.get(c.pin_id), self.ranking.preferences.less
         if pin is not None:
             groups: Groups = (pin.owner_id, pin.board_id)
         elif c.source is Source.FOLLOWED and c.cause_id != c.board_id:
@@ -453,6 +479,13 @@ class Candidates:
             return set()
         edges = await self._feeds.stores.shards.mappings.edges(keys)
         return {key for key, edge in edges.items() if edge.active}
+
+    async def _weigh(self, candidates: Iterable[Candidate]) -> None:
+        """Count the likes of candidates. Popular pins have them in their scores."""
+        known = self.ranking.likes
+        ids = {c.pin_id for c in candidates if c.source is not Source.POPULAR} - known.keys()
+        if self._count_likes is not None and ids:
+            known |= await self._count_likes(ids)
 
     async def _load_boards(self, ids: Collection[int]) -> None:
         if self._boards is not None and ids:

@@ -24,7 +24,7 @@ from feed_engine.feeds.cursors import CursorKind
 from feed_engine.feeds.own_writes import check_token
 from feed_engine.feeds.rows import Place, Reason
 from feed_engine.feeds.settings import Feeds, Preferences
-from feed_engine.feeds.smart.candidates import Candidates, LoadBoards
+from feed_engine.feeds.smart.candidates import Candidates, CountLikes, LoadBoards
 from feed_engine.feeds.smart.materialized import ShownPin
 from feed_engine.feeds.smart.pages import Saved, fill, visit_pins
 from feed_engine.feeds.smart.pools import brought_by
@@ -51,6 +51,7 @@ async def home_page(
     causes: bool = True,
     visible: Visible,
     boards: LoadBoards | None = None,
+    likes: CountLikes | None = None,
 ) -> HomePage:
     """`first` pins of the viewer's home feed, after a cursor of the same visit.
 
@@ -60,7 +61,8 @@ async def home_page(
 
     `seen`: the token of a write that a new visit waits for, until the feed's deadline. `dated`: say
     since when a standby's answer may be stale. `causes`: name what brought each new pin. `boards`
-    loads the boards that `visible` will ask for, at the same time as the pins.
+    loads the boards that `visible` will ask for, at the same time as the pins; `likes` counts the
+    likes of pins, without which these do not count.
 
     Raises BadInput for an invalid cursor or token, or for a cursor of another visit than `visit`. A
     store that fails shortens the answer, as `health` says; it raises nothing, unless `visible`
@@ -74,7 +76,9 @@ async def home_page(
     asked = _Asked(feeds, viewer_id, first, visible, causes)
     if after is not None:
         return await _later_page(asked, after, name)
-    candidates = Candidates(feeds, viewer_id, visible, boards=boards, seen=seen, dated=dated)
+    candidates = Candidates(
+        feeds, viewer_id, visible, boards=boards, likes=likes, seen=seen, dated=dated
+    )
     return await _first_page(asked, name, candidates)
 
 

@@ -352,7 +352,8 @@ async def test_a_file_of_an_earlier_version_gets_the_tables_that_it_lacks(tmp_pa
     await shards.create()
     await shards.close()
     with contextlib.closing(sqlite3.connect(tmp_path / "db00000.sqlite")) as file:
-        for table in ("quotas", "user_hides_pins", "user_sees_less", "user_sees_more"):
+        later = ("user_hides_pins", "user_sees_less", "user_sees_more", "user_has_affinities")
+        for table in ("quotas", *later):
             file.execute(f"DROP TABLE {table}")
         file.execute("INSERT INTO pins (data) VALUES ('{}')")
         file.commit()
@@ -360,7 +361,7 @@ async def test_a_file_of_an_earlier_version_gets_the_tables_that_it_lacks(tmp_pa
     await shards.create()
     user = compose(0, Kind.USER, 1)
     await shards.objects.transact(0, lambda tx: tx.use(user, 0, [Use(1, 1, 1)]))
-    lists = (Mapping.USER_HIDES_PINS, Mapping.USER_SEES_LESS, Mapping.USER_SEES_MORE)
+    lists = [Mapping(table) for table in later]
     await shards.mappings.apply([(mapping, Edge(user, 1, 1, 1)) for mapping in lists])
     assert len(await shards.objects.list(Kind.PIN, 0, 9)) == 1
     await shards.close()

@@ -1,0 +1,84 @@
+"""The order of a viewer's candidates within their source: what adds to a pin's score in its pool.
+
+A score is a binary logarithm of the interest in a pin (see `scores`), so each part of it is a
+factor of the interest:
+
+    in the pool    the reason, and how new the pin is; both are known when the pin arrives
+    affinity       log2(1 + the viewer's affinity to its owner, board and interests), weighted
+    likes          log2(1 + its likes), weighted; popular pins have their likes in their score
+    preferences    what the viewer wants to see less or more
+
+The parts other than the first are computed at each visit. So a like, or a wish to see less, acts at
+the next visit, whenever the pin came to its pool.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from math import log2
+from typing import NamedTuple
+
+from feed_engine.feeds.affinity import Levels, strength
+from feed_engine.feeds.preferences import NONE, bias
+from feed_engine.feeds.rows import Source
+from feed_engine.feeds.settings import Preferences, Weights
+from feed_engine.feeds.smart.generator import Candidate
+
+
+class Score(NamedTuple):
+    """The parts of a candidate's score."""
+
+    in_pool: float
+    affinity: float = 0.0
+    likes: float = 0.0
+    preferences: float = 0.0
+
+    @property
+    def total(self) -> float:
+        return sum(self)
+
+
+@dataclass
+class Ranking:
+    """A viewer's order. `subjects_of`: the user, board and interests that a candidate belongs to,
+    as far as they are known. `likes`: pin → its likes, for the pins that were loaded."""
+
+    weights: Weights
+    subjects_of: Callable[[Candidate], Collection[int]]
+    preferences: Preferences = NONE
+    likes: dict[int, int] = field(default_factory=dict)
+    _affinity: dict[int, float] = field(default_factory=dict)
+
+    def learn(self, levels: Levels, now: int) -> None:
+        """Use the viewer's affinities, as of an epoch ms."""
+        self._affinity = {id: strength(level, now) for id, level in levels.items()}
+
+    @property
+    def knows_viewer(self) -> bool:
+        """Whether the viewer's likes and saves taught anything."""
+        return bool(self._affinity) and self.weights.affinity > 0
+
+    def order(self, pools: Mapping[Source, list[Candidate]]) -> Mapping[Source, list[Candidate]]:
+        """The pools, each in this order. The candidates of a pool have the order of their scores in
+        it, and keep that order where nothing else adds to them."""
+        preferences = self.preferences
+        if not (self._affinity or self.likes or preferences.less or preferences.more):
+            return pools
+        return {source: sorted(some, key=self._key) for source, some in pools.items()}
+
+    def score(self, c: Candidate) -> Score:
+        ids = self.subjects_of(c)
+        found, affinity = 0.0, self._affinity
+        if affinity:
+            for id in ids:
+                found += affinity.get(id, 0.0)
+        likes = 0 if c.source is Source.POPULAR else self.likes.get(c.pin_id, 0)
+        weights, preferences = self.weights, self.preferences
+        return Score(
+            c.score,
+            weights.affinity * log2(1 + found) if found else 0.0,
+            weights.likes * log2(1 + likes) if likes else 0.0,
+            bias(preferences, ids) if preferences.less or preferences.more else 0.0,
+        )
+
+    def _key(self, c: Candidate) -> float:
+        return -self.score(c).total
