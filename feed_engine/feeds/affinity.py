@@ -16,7 +16,7 @@ from feed_engine.times import DAY
 
 HALF_LIFE = 30 * DAY
 LIKE, SAVE = 1.0, 2.0
-"""What a like and a save add."""
+"""The amounts that a like and a save add."""
 READ = 100
 """The affinities that a visit reads: the strongest."""
 LEAST = 0.01

@@ -47,6 +47,7 @@ DEEPEST = 3  # reads for one chunk, at most; each read is twice as deep as the o
 DEEPER = 4  # reads, the last of the viewer's own rows, if they are dead as far as they were read
 SWEPT = 25  # useless candidates of a visit for which its job sweeps the viewer's pools
 SPARE = 5  # candidates that are checked in addition to 1.25 times the wanted number
+ENOUGH_CHECKS = 2  # rounds of checks after which a full chunk of checked candidates is taken
 SIBLINGS = 10  # further candidates of one picture that are checked, to name what brought it
 # candidates that are first looked up among the shown pins, for each candidate that is checked
 LOOKED_UP = 4
@@ -155,7 +156,7 @@ class Candidates:
         visits were already saved at that time, so the shown pins are looked up afterwards.
         """
         rates, ahead, first = self._feeds.settings.rates, size + size // 4 + SPARE, True
-        looked_up = LOOKED_UP * ahead
+        looked_up, checks = LOOKED_UP * ahead, 0
         while True:
             over = self._clock() >= self._until
             if over and not first:
@@ -175,6 +176,9 @@ class Candidates:
             elif all(self._is_checked(c) for c in wanted):
                 self._feeds.remember_filled(self._viewer_id, short)
                 return wanted
+            elif checks >= ENOUGH_CHECKS and (enough := self._checked_chunk(size, taken)):
+                self._feeds.remember_filled(self._viewer_id, short)
+                return enough
             else:
                 chosen = [*wanted, *islice(generated, ahead - size)]
                 further = [*chosen, *self._further(looked_up - ahead, chosen)]
@@ -185,8 +189,17 @@ class Candidates:
                     unchecked = [c for c in loaded if c not in self._checked]
                     asking.append(self._drop_unfit(unchecked + self._siblings(chosen)))
                     ahead *= 2  # if some candidates fail, the next round checks more
+                    checks += 1
                 await asyncio.gather(*asking)
                 first, looked_up = False, 2 * looked_up
+
+    def _checked_chunk(self, size: int, taken: Collection[int]) -> list[Candidate]:
+        """A full chunk of checked candidates; empty if they are too few.
+
+        Only a loaded pin tells its owner. So candidates that were not loaded always seem to be
+        better than loaded ones that are held back, and a visit could load all popular pins."""
+        found = list(islice(self._generate(taken, checked=True), size))
+        return found if len(found) == size else []
 
     @property
     def sweep(self) -> bool:

@@ -18,7 +18,7 @@ from feed_engine.feeds.visible import Visible
 
 
 class Verdict(StrEnum):
-    """What happens to a pin in the next visit."""
+    """The fate of a pin in the next visit."""
 
     CHOSEN = "chosen"
     UNSEEN = "the viewer can't see it: it does not exist, was deleted, or is on a secret board"

@@ -1,4 +1,4 @@
-"""What likes and saves teach about a viewer, and the order of the home feed that follows."""
+"""Affinities, which likes and saves add to, and the order of the home feed that follows."""
 
 from collections import Counter
 from math import isclose
@@ -129,7 +129,7 @@ async def test_the_strongest_affinities_are_read(
 
 
 async def test_the_user_whose_pins_the_viewer_likes_comes_first(feeding: Feeding) -> None:
-    """The liked user's pins are older than those of the others."""
+    """The pins of the liked user are the oldest."""
     viewer = await feeding.user()
     made = await owners(feeding, viewer, 4, 8)
     *others, liked = made

@@ -182,3 +182,26 @@ async def _owner(feeding: Feeding, pin_id: int) -> int:
     from feed_engine.feeds.content import load_pins
 
     return (await load_pins(feeding.stores, [pin_id]))[pin_id].owner_id
+
+
+async def test_a_first_visit_loads_few_popular_pins_although_few_owners_have_them(
+    feeding: Feeding,
+) -> None:
+    """Each pin is on a board of its own, so only loaded pins tell that the owners are few."""
+    viewer = await feeding.user()
+    for _ in range(3):
+        owner = await feeding.user()
+        for _ in range(50):
+            await feeding.pins(await feeding.board(owner), 1)
+    await feeding.drain()
+    feeding.settings = FeedSettings(chunk=15, generator_seconds=60)
+    loaded, visible = set[int](), feeding.visible(viewer)
+
+    async def counted(ids: list[int]) -> dict[int, Pin]:
+        loaded.update(ids)
+        return await visible(ids)
+
+    candidates = Candidates(feeding.feeds(), viewer.id, counted)
+    await candidates.read()
+    assert len(await candidates.choose(15, ())) == 15
+    assert len(loaded) < 75  # of 150
