@@ -3,10 +3,10 @@
     make bench NAME=smartfeed [QUICK=1]
 
 Each owner publishes pins of three topics, some owners far more than others. A topic is an interest.
-A pin has a quality, which nobody knows before seeing it. A viewer follows owners, has a taste for two
-topics, visits the home feed again and again, and likes a pin of a page with the probability taste x
-quality. Each order gets the same world: the same pins, viewers, tastes and draws. A draw belongs to
-a viewer and a pin, so an order can't be lucky. The interval is a bootstrap over viewers.
+A pin has a quality, which nobody knows before seeing the pin. A viewer follows owners, has a taste
+for two topics, visits the home feed again and again, and likes a pin of a page with the probability
+taste x quality. Each order gets the same world: the same pins, viewers, tastes and draws. A draw
+belongs to a viewer and a pin, so an order can't be lucky. The interval is a bootstrap over viewers.
 """
 
 import argparse

@@ -176,7 +176,7 @@ class Candidates:
             elif all(self._is_checked(c) for c in wanted):
                 self._feeds.remember_filled(self._viewer_id, short)
                 return wanted
-            elif checks >= ENOUGH_CHECKS and (enough := self._checked_chunk(size, taken)):
+            elif checks >= ENOUGH_CHECKS and (enough := self._instead_of(wanted, taken)):
                 self._feeds.remember_filled(self._viewer_id, short)
                 return enough
             else:
@@ -193,13 +193,15 @@ class Candidates:
                 await asyncio.gather(*asking)
                 first, looked_up = False, 2 * looked_up
 
-    def _checked_chunk(self, size: int, taken: Collection[int]) -> list[Candidate]:
-        """A full chunk of checked candidates; empty if they are too few.
+    def _instead_of(self, wanted: list[Candidate], taken: Collection[int]) -> list[Candidate]:
+        """A chunk of checked candidates, as many and with no more fillers; empty if there is none.
 
         Only a loaded pin tells its owner. So candidates that were not loaded always seem to be
         better than loaded ones that are held back, and a visit could load all popular pins."""
-        found = list(islice(self._generate(taken, checked=True), size))
-        return found if len(found) == size else []
+        found = list(islice(self._generate(taken, checked=True), len(wanted)))
+        rates = self._feeds.settings.rates
+        fillers, most = (sum(not rates[c.source] for c in some) for some in (found, wanted))
+        return found if len(found) == len(wanted) and fillers <= most else []
 
     @property
     def sweep(self) -> bool:
