@@ -127,7 +127,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.smartfeed", description=__doc__)
     parser.add_argument("--quick", action="store_true")
     args = parser.parse_args()
-    rows = asyncio.run(_run(Shape(8, 120) if args.quick else Shape(40, 160)))
+    rows = asyncio.run(_run(Shape(6, 100) if args.quick else Shape(24, 140)))
     print(table(rows))
     if not args.quick:
         write("smartfeed", rows)

@@ -104,9 +104,9 @@ class Candidates:
         self._reads = 0
         # repin → the first pin of its chain, as stored with the pin itself
         self._roots: dict[int, int] = {}
-        self.ranking = Ranking(feeds.settings.weights, self._subjects)
         self.preferred: Preferences | None = None  # as read with the followed interests
         self._pins: dict[int, Pin] = {}  # the pins that were loaded and can be seen
+        self.ranking = Ranking(feeds.settings.weights, self._subjects, self._pins)
         # Pins, and first pins of chains, that were shown; and all that were looked up among them.
         self._shown, self._asked = set(self._passed.shown), set(self._passed.shown)
         self._dead: set[int] = set()  # pins that the viewer can't see, or owns
@@ -477,7 +477,7 @@ class Candidates:
             self._visible(ids),
             self._load_boards({c.board_id for c in candidates if c.board_id}),
         )
-        self._pins |= pins
+        self._pins.update(pins)
         self._roots |= {pin.id: pin.root for pin in pins.values() if pin.root != pin.id}
         for c in candidates:
             pin = pins.get(c.pin_id)

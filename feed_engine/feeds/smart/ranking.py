@@ -12,7 +12,7 @@ The parts other than the first are computed at each visit. So a like, or a wish 
 the next visit, whenever the pin came to its pool.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Container, Mapping
 from dataclasses import dataclass, field
 from math import log2
 from typing import NamedTuple
@@ -40,10 +40,12 @@ class Score(NamedTuple):
 @dataclass
 class Ranking:
     """A viewer's order. `subjects_of`: the user, board and interests that a candidate belongs to,
-    as far as they are known. `likes`: pin → its likes, for the pins that were loaded."""
+    as far as they are known: from the candidate, and for the `loaded` pins from the pin. `likes`:
+    pin → its likes, as far as they were counted."""
 
     weights: Weights
     subjects_of: Callable[[Candidate], Collection[int]]
+    loaded: Container[int]
     preferences: Preferences = NONE
     likes: dict[int, int] = field(default_factory=dict)
     _affinity: dict[int, float] = field(default_factory=dict)
@@ -63,7 +65,20 @@ class Ranking:
         preferences = self.preferences
         if not (self._affinity or self.likes or preferences.less or preferences.more):
             return pools
-        return {source: sorted(some, key=self._key) for source, some in pools.items()}
+        touched = preferences.less | preferences.more | self._affinity.keys()
+        likes, loaded = self.likes, self.loaded
+
+        def key(c: Candidate) -> float:
+            if (
+                c.pin_id in loaded
+                or c.pin_id in likes
+                or c.cause_id in touched
+                or c.board_id in touched
+            ):
+                return -self.score(c).total
+            return -c.score  # nothing adds to it
+
+        return {source: sorted(some, key=key) for source, some in pools.items()}
 
     def score(self, c: Candidate) -> Score:
         ids = self.subjects_of(c)
@@ -79,6 +94,3 @@ class Ranking:
             weights.likes * log2(1 + likes) if likes else 0.0,
             bias(preferences, ids) if preferences.less or preferences.more else 0.0,
         )
-
-    def _key(self, c: Candidate) -> float:
-        return -self.score(c).total
