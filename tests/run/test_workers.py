@@ -16,11 +16,13 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
+from click.testing import CliRunner, Result
 
 from datasources.mysql import MySqlShards
 from datasources.topology import Topology, parse
 from deploy.stack import Stack
 from feed_engine.outbox.change import KIND, Change, encode
+from gateway.cli import main
 from gateway.settings import Settings
 from tests.pinway_process import ROOT, free_port
 from tests.real.configurations import first_shard, real_settings
@@ -95,7 +97,7 @@ def config(settings: Settings) -> Path:
     for table, values in tables.items():
         lines += [f"{table}.{name} = {json.dumps(value)}" for name, value in values.items()]
     path.write_text("\n".join(lines))
-    pinway("init", "--config", str(path)).check_returncode()
+    assert pinway("init", "--config", str(path)).exit_code == 0
     return path
 
 
@@ -135,14 +137,9 @@ def relaying(config: Path) -> Path:
     return path
 
 
-def pinway(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "gateway", *arguments],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
+def pinway(*arguments: str) -> Result:
+    """A command that ends by itself. Nothing of it needs a process of its own."""
+    return CliRunner().invoke(main, arguments)
 
 
 @contextmanager
@@ -195,7 +192,21 @@ def alive(pid: int) -> bool:
     return state != "Z"
 
 
-def test_each_worker_answers_on_the_one_port(config: Path) -> None:
+def stop_cleanly(served: Workers, stop: signal.Signals) -> None:
+    """Stop the supervisor, and see that every worker ends with it. Tests that end so, with each
+    signal, try what an interactive shell starts, and what a shell starts as a background command,
+    with SIGINT ignored (`serving`)."""
+    pids = served.pids()
+    told = len(served.log.read_text())
+    served.process.send_signal(stop)
+    assert served.process.wait(600) == 0
+    assert not any(alive(pid) for pid in pids)
+    log = served.log.read_text()[told:]
+    assert "Traceback" not in log
+    assert "killed" not in log
+
+
+def test_each_worker_answers_on_the_one_port_until_ctrl_c(config: Path) -> None:
     with serving(config, 2) as served:
         pids = served.pids()
         assert len(pids) == 2
@@ -219,10 +230,11 @@ def test_each_worker_answers_on_the_one_port(config: Path) -> None:
             assert set(re.findall(r'pinway_queue_jobs{(\w+)="', told)) == {"priority"}
             lags = re.findall(r'pinway_event_loop_lag_seconds_count{worker="(\d)"}', told)
             assert sorted(lags) == ["1", "2"]
+        stop_cleanly(served, signal.SIGINT)
 
 
-def test_a_killed_worker_costs_no_later_request_and_is_started_again(config: Path) -> None:
-    with serving(config, 2) as served:
+def test_a_killed_worker_is_started_again_and_a_hang_up_stops_none(config: Path) -> None:
+    with serving(config, 2, sigint=signal.SIG_IGN) as served:
         before = served.pids()
         killed = served.answering()
         os.kill(killed, signal.SIGKILL)
@@ -236,37 +248,13 @@ def test_a_killed_worker_costs_no_later_request_and_is_started_again(config: Pat
         assert len(after - before) == 1
         assert f"process {killed}) ended with status -9" in served.log.read_text()
 
-
-@pytest.mark.parametrize(
-    ("stop", "sigint"),
-    [
-        (signal.SIGINT, signal.SIG_DFL),
-        (signal.SIGTERM, signal.SIG_DFL),
-        (signal.SIGTERM, signal.SIG_IGN),  # as a shell starts a background command
-        (signal.SIGINT, signal.SIG_IGN),
-    ],
-)
-def test_stopping_ends_every_worker_cleanly(
-    config: Path, stop: signal.Signals, sigint: signal.Handlers
-) -> None:
-    with serving(config, 2, sigint=sigint) as served:
-        pids = served.pids()
-        served.process.send_signal(stop)
-        assert served.process.wait(600) == 0
-        assert not any(alive(pid) for pid in pids)
-        log = served.log.read_text()
-        assert "Traceback" not in log
-        assert "killed" not in log
-
-
-def test_a_hang_up_stops_neither_the_supervisor_nor_a_worker(config: Path) -> None:
-    with serving(config, 2) as served:
-        before = served.pids()
-        for pid in (served.process.pid, *before):
+        # A hang-up stops neither the supervisor nor a worker.
+        for pid in (served.process.pid, *after):
             os.kill(pid, signal.SIGHUP)
         until(lambda: served.log.read_text().count("SIGHUP is ignored") == 3, served)
-        assert served.pids() == before
+        assert served.pids() == after
         assert httpx.post(f"{served.url}/graphql", json=QUERY, timeout=300).json() == ANSWER
+        stop_cleanly(served, signal.SIGINT)
 
 
 def test_a_hang_up_makes_every_worker_read_its_trusted_documents_again(
@@ -284,7 +272,7 @@ def test_a_hang_up_makes_every_worker_read_its_trusted_documents_again(
         ]
         return {"errors" in answer.json() for answer in answers}
 
-    with serving(own, 2) as served:
+    with serving(own, 2, sigint=signal.SIG_IGN) as served:
         assert (refused("one"), refused("two")) == ({False}, {True})
         manifest.write_text('{"two": "{ __typename }"}')
         served.process.send_signal(signal.SIGHUP)
@@ -306,6 +294,7 @@ def test_a_hang_up_makes_every_worker_read_its_trusted_documents_again(
         until(lambda: served.log.read_text().count("SIGHUP: read") >= 5, served)
         assert (refused("two"), refused("three")) == ({True}, {False})
         assert served.log.read_text().count("ended with status") == 1
+        stop_cleanly(served, signal.SIGTERM)
 
 
 def test_the_supervisor_stays_until_its_slowest_worker_has_stopped(config: Path) -> None:
@@ -346,7 +335,14 @@ def test_what_keeps_the_first_worker_from_starting_is_said_once(config: Path) ->
         line for line in config.read_text().splitlines() if not line.startswith("stores.topology")
     ]
     broken.write_text("\n".join([*lines, 'stores.topology = "file:///nowhere/topology.json"']))
-    failed = pinway("serve", "--config", str(broken), "--port", str(free_port()), "--workers", "3")
+    command = ["serve", "--config", str(broken), "--port", str(free_port()), "--workers", "3"]
+    failed = subprocess.run(
+        [sys.executable, "-m", "gateway", *command],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
     assert failed.returncode == 1
     assert failed.stderr.count("/nowhere/topology.json") == 1, failed.stderr
     assert "Traceback" not in failed.stderr
@@ -374,7 +370,7 @@ def test_stores_of_one_process_are_refused_in_one_line(
         *("--port", str(free_port()), "--workers", "2"),
     )
     lines = failed.stderr.splitlines()
-    assert (failed.returncode, len(lines)) == (1, 1), failed.stderr
+    assert (failed.exit_code, len(lines)) == (1, 1), failed.stderr
     assert f"2 workers can't share {named}" in lines[0]
     assert "--workers 1" in lines[0]
     assert not data.exists()
@@ -443,3 +439,4 @@ async def test_a_rolling_restart_of_two_workers_under_load_fails_no_request(conf
             tasks.create_task(restart())
         assert len(served.pids() - before) == 2
         assert min(client.result() for client in clients) > 10
+        stop_cleanly(served, signal.SIGTERM)
