@@ -345,6 +345,120 @@ def test_a_null_cancels_no_future_that_another_request_awaits() -> None:
     assert shown(second) == {"alive": 5, "later": {"alive": 5}}
 
 
+def nulled_root(waits: Callable[[], Awaitable[Any]]) -> Any:
+    """The root of a query whose `nulled` becomes null at once, while `waits` is awaited."""
+
+    def fails(info: Any) -> Any:
+        raise ValueError("nulls")
+
+    async def slow(info: Any) -> Any:
+        return await waits()
+
+    return SimpleNamespace(nulled=SimpleNamespace(fails=fails, waits=slow))
+
+
+async def in_turns(running: "asyncio.Future[Any]") -> Any:
+    """Returns the outcome of a request that ends within 60 turns of the event loop."""
+    await turns(60)
+    if not running.done():
+        running.cancel()
+        pytest.fail("the request hangs")
+    return running.result()
+
+
+SHARED = pytest.mark.parametrize(
+    "way", ["strawberry", "aiodataloader", "strawberry, many", "aiodataloader, many"]
+)
+
+
+@both
+@SHARED
+@pytest.mark.parametrize("after", range(4))
+def test_a_loader_of_several_requests_goes_on_after_one_of_them_left_its_batch_to_nobody(
+    engine: Callable[[Any], Any], way: str, after: int
+) -> None:
+    """The first request ends before the loader begins its batch."""
+
+    async def run() -> tuple[Any, Any]:
+        shared = Shared()
+        plan = plan_of(engine, SDL, "{ nulled { fails waits } }")
+        first = await plan.run(root=nulled_root(lambda: WAYS[way](shared, 1)))
+        await turns(after)
+        other = plan_of(engine, SDL, "{ alive }")
+        root = SimpleNamespace(alive=lambda info: WAYS[way](shared, 2))
+        second = await in_turns(asyncio.ensure_future(other.run(root=root)))
+        return shown(first), shown(second)
+
+    assert asyncio.run(run()) == ({"nulled": None}, {"alive": 20})
+
+
+def each_way(first: bool, second: bool) -> list[Any]:
+    return [
+        pytest.param(one, other, id=f"{one} and {other}")
+        for loader in ("strawberry", "aiodataloader")
+        for one in [f"{loader}, many" if first else loader]
+        for other in [f"{loader}, many" if second else loader]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("below", "beside"),
+    [
+        *each_way(False, False),
+        *each_way(False, True),
+        *each_way(True, False),
+        *each_way(True, True),
+    ],
+)
+def test_a_null_cancels_no_key_that_another_request_awaits(below: str, beside: str) -> None:
+    """Keys that are gathered are shared like others."""
+
+    async def run() -> tuple[Any, Any]:
+        shared = Shared()
+        plan = plan_of(new_engine, SDL, "{ alive }")
+        root = SimpleNamespace(alive=lambda info: WAYS[beside](shared, 1))
+        second = asyncio.ensure_future(plan.run(root=root))
+        await turns(1)
+        nulled = plan_of(new_engine, SDL, "{ nulled { fails waits } }")
+        first = await nulled.run(root=nulled_root(lambda: WAYS[below](shared, 1)))
+        assert not second.done()
+        return shown(first), shown(await in_turns(second))
+
+    assert asyncio.run(run()) == ({"nulled": None}, {"alive": 10})
+
+
+def test_what_a_resolver_below_a_null_gathers_ends_with_the_request() -> None:
+    """A task and a future of its own are cancelled, beside a loader's key that is not."""
+
+    async def run() -> tuple[list[str], bool, bool]:
+        shared, events = Shared(), list[str]()
+        own = asyncio.get_running_loop().create_future()
+        key = shared.strawberry.load(1)
+
+        async def task() -> None:
+            try:
+                await asyncio.Event().wait()
+            finally:
+                await turns(3)
+                events.append("task ended")
+
+        async def waits() -> None:
+            try:
+                await asyncio.gather(key, own, asyncio.gather(task()))
+            finally:
+                events.append("resolver ended")
+
+        plan = plan_of(new_engine, SDL, "{ nulled { fails waits } }")
+        assert shown(await plan.run(root=nulled_root(waits))) == {"nulled": None}
+        assert asyncio.all_tasks() <= {
+            asyncio.current_task(),
+            shared.strawberry.batch._dispatch_task,
+        }
+        return events, own.cancelled(), await key == 10
+
+    assert asyncio.run(run()) == (["resolver ended", "task ended"], True, True)
+
+
 def test_a_task_that_only_resolvers_below_nulls_await_ends_with_the_request() -> None:
     async def run() -> bool:
         task = asyncio.ensure_future(asyncio.Event().wait())

@@ -186,7 +186,7 @@ class Plan:
         try:
             try:
                 await run.execute()
-                parts = run.write_small() or await run.write(most_bytes)
+                parts = run.write_small(most_bytes) or await run.write(most_bytes)
             except CancelledError:
                 if deadline is None or not deadline.passed or not self.operation.serial:
                     raise

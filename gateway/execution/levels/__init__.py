@@ -3,6 +3,6 @@ numbers in it."""
 
 import os
 
-CHOSEN = os.environ.get("PINWAY_EXECUTOR") == "levels"
-"""Whether operations run on tables (`PINWAY_EXECUTOR=levels` in the environment). Without it, the
+CHOSEN = os.environ.get("PINWAY_EXECUTOR") != "attempts"
+"""Whether operations run on tables. With `PINWAY_EXECUTOR=attempts` in the environment, the
 packages `run` and `fused` run them."""

@@ -8,7 +8,7 @@ from gateway.execution.levels.waits cimport Waits
 
 
 cdef class Run(Request):
-    cdef object _again, _in_full, _steps, _task, _values
+    cdef object _again, _begun, _in_full, _steps, _task, _values
     cdef double _since
     cdef tuple _done
 
@@ -17,6 +17,6 @@ cdef class Run(Request):
     @cython.locals(waits=Waits)
     cpdef has_values(self, waiting)
     cpdef restore_task(self)
-    cpdef write_small(self)
+    cpdef write_small(self, Py_ssize_t most=*)
     @cython.locals(at=Positions)
     cpdef alive(self, positions, i)

@@ -14,13 +14,13 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import Context, copy_context
 from types import CoroutineType
-from typing import Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from graphql import GraphQLError
 from graphql.execution.values import VariableValues
 from graphql.pyutils import is_awaitable
 
-from gateway.execution.encode import PART
+from gateway.execution.encode import PART, TooLarge
 from gateway.execution.levels import slices, writer
 from gateway.execution.levels.compiled import BUILT, json_writer
 from gateway.execution.levels.entries import NewRows, NewValues
@@ -44,6 +44,9 @@ from gateway.execution.tasks.current import enter, leave, task_of
 from gateway.execution.tasks.dropped import drop
 from gateway.execution.tasks.frames import without_frame
 
+if TYPE_CHECKING:
+    from gateway.execution.levels.json_writer import TableWriter
+
 Again: TypeAlias = Callable[[], bool]
 """Returns whether the step that has just run must run again."""
 
@@ -51,7 +54,9 @@ Again: TypeAlias = Callable[[], bool]
 class Run(Request):
     """The execution of one request: its queue and tables (`roots`), `failures` and `waits`."""
 
-    __slots__ = (*("_again", "_done", "_in_full", "_since", "_steps", "_task", "_values"),)
+    __slots__ = (
+        *("_again", "_begun", "_done", "_in_full", "_since", "_steps", "_task", "_values"),
+    )
 
     def __init__(
         self,
@@ -76,6 +81,8 @@ class Run(Request):
         self.failures, self.waits = Failures(most_errors), Waits()
         self.roots, self.latest, self.garbage = [], [], []
         self._task: Any = None
+        self._begun: TableWriter | None = None
+        """The writer of a large response that `write_small` has begun."""
         self._since = 0.0
         """The time at which this turn of work began."""
         self._done = (0, 0, 0)
@@ -156,14 +163,19 @@ class Run(Request):
                     failures.root_nulled = True
                     return
 
-    def write_small(self) -> list[bytes] | None:
+    def write_small(self, most: int = 0) -> list[bytes] | None:
         """Returns the JSON of the data; None if it is large, or without compiled code: `write`
-        writes it."""
-        if BUILT and not self.failures.root_nulled and len(self.roots) == 1:
-            root = json_writer.TableWriter(self.roots[0])
-            if not root.step(writer.AT_ONCE, PART):
-                return [root.take()]
-        return None
+        writes the rest of it. Raises TooLarge as `write` does."""
+        if not BUILT or self.failures.root_nulled or len(self.roots) != 1:
+            return None
+        root = json_writer.TableWriter(self.roots[0])
+        if root.step(writer.AT_ONCE, PART):
+            self._begun = root
+            return None
+        text = root.take()
+        if 0 < most < len(text):
+            raise TooLarge
+        return [text]
 
     async def write(self, most: int = 0) -> list[bytes]:
         """Returns the JSON of the data, in several parts if it is large. Raises TooLarge if it has
@@ -171,7 +183,10 @@ class Run(Request):
         if self.failures.root_nulled:
             return [b"null"]
         self._since = self.loop.time()
-        return await writer.written(self.roots, self.objects_made, self.rest, self.garbage, most)
+        begun, self._begun = self._begun, None
+        return await writer.written(
+            self.roots, self.objects_made, self.rest, self.garbage, most, begun
+        )
 
     def close(self) -> None:
         """Break the tables' reference cycles, and free large lists in slices."""
