@@ -1,13 +1,13 @@
 cimport cython
 
-from gateway.execution.levels.entries cimport NewRows, NewValues
-from gateway.execution.levels.request cimport Request
+from gateway.execution.levels.awaits cimport NewRows, NewValues
+from gateway.execution.model.state cimport State
 from gateway.execution.levels.resolution cimport resolve
 from gateway.execution.levels.tables cimport Column, Positions, Table, cut_loose, is_alive
 from gateway.execution.levels.waits cimport Waits
 
 
-cdef class Run(Request):
+cdef class Run(State):
     cdef object _again, _begun, _in_full, _steps, _task, _values
     cdef double _since
     cdef tuple _done

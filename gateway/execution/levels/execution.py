@@ -22,12 +22,11 @@ from graphql.pyutils import is_awaitable
 
 from gateway.execution.encode import PART, TooLarge
 from gateway.execution.levels import slices, writer
-from gateway.execution.levels.compiled import BUILT, json_writer
-from gateway.execution.levels.entries import NewRows, NewValues
-from gateway.execution.levels.failures import Failures
+from gateway.execution.levels.awaits import NewRows, NewValues
+from gateway.execution.levels.failures import MOST_ERRORS, Failures, late, located
 from gateway.execution.levels.loads import PendingLoad
-from gateway.execution.levels.request import Request
 from gateway.execution.levels.resolution import complete_in_slices, resolve, resolve_in_slices
+from gateway.execution.levels.sources import Attribute, Call
 from gateway.execution.levels.tables import (
     Column,
     Positions,
@@ -37,9 +36,9 @@ from gateway.execution.levels.tables import (
     tables_below,
 )
 from gateway.execution.levels.waits import Turn, Waits, pending_columns
+from gateway.execution.levels.writer import BUILT, json_writer
 from gateway.execution.model.selection import Selection
-from gateway.execution.run.errors import MOST_ERRORS, late, located
-from gateway.execution.run.sources import Attribute, Call
+from gateway.execution.model.state import State
 from gateway.execution.tasks.current import enter, leave, task_of
 from gateway.execution.tasks.dropped import drop
 from gateway.execution.tasks.frames import without_frame
@@ -51,7 +50,7 @@ Again: TypeAlias = Callable[[], bool]
 """Returns whether the step that has just run must run again."""
 
 
-class Run(Request):
+class Run(State):
     """The execution of one request: its queue and tables (`roots`), `failures` and `waits`."""
 
     __slots__ = (
@@ -73,9 +72,9 @@ class Run(Request):
         self.variables = variables
         self._values, self._in_full, self._again = values, in_full, again
         self.loop = asyncio.get_running_loop()
-        self.queue, self.waiting, self.loads, self.deferred_free = deque(), set(), [], []
+        self.queue, self.waiting, self.loads = deque(), set(), []
         self.unchecked, self.dropped = [], []
-        self.resolved = self.resolver_context = self.next_field_context = self.helpers = None
+        self.resolver_context = self.next_field_context = self.helpers = None
         self.serial_chain = self.sliced = self.nulled = self.cancelled = False
         self.objects_made = self.objects_since_rest = 0
         self.failures, self.waits = Failures(most_errors), Waits()
@@ -91,11 +90,13 @@ class Run(Request):
 
     @property
     def errors(self) -> list[GraphQLError]:
-        return self.failures.errors
+        errors: list[GraphQLError] = self.failures.errors
+        return errors
 
     @property
     def left_out(self) -> list[Exception]:
-        return self.failures.left_out
+        left_out: list[Exception] = self.failures.left_out
+        return left_out
 
     def variable_values(self) -> VariableValues:
         if self._values is None:
@@ -223,11 +224,11 @@ class Run(Request):
         fetches = step.shape.fetches
         single = len(step.fields) == 1 and len(fetches) == 1 and not fetches[0].bulk
         if beside or not single:
-            self.queue.append(NewRows(table, 0, [self.root], self.next_field_context))  # type: ignore[arg-type]
+            self.queue.append(NewRows(table, 0, [self.root], self.next_field_context))
             return None
         (column,), field = table.columns, fetches[0].field
         source = cast("Attribute | Call", field.source)
-        (value,) = source.start(self, field, [self.root], Positions(column, range(1)))  # type: ignore[arg-type]
+        (value,) = source.start(self, field, [self.root], Positions(column, range(1)))
         if type(value) is CoroutineType or is_awaitable(value):
             return column, value
         column.slot.complete(self, column, range(1), [value], {type(value)})  # type: ignore[attr-defined]

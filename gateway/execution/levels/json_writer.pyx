@@ -12,14 +12,14 @@ from cpython.object cimport PyObject
 from cpython.tuple cimport PyTuple_GET_SIZE
 from libc.string cimport memset
 
-from gateway.execution.fused.layout cimport (
+from gateway.execution.levels.layout cimport (
     fetch_object,
     fetch_place,
     fetch_value,
     learn,
     place_of,
 )
-from gateway.execution.fused.text cimport (
+from gateway.execution.levels.text cimport (
     Text,
     copied_plain,
     make_room,

@@ -11,13 +11,23 @@ from typing import TYPE_CHECKING, Any
 
 from gateway.execution.encode import PART, SMALL, SMALL_TEXT, TooLarge, dumps, encode
 from gateway.execution.levels import slices
-from gateway.execution.levels.compiled import BUILT, json_writer
-from gateway.execution.levels.slots import LeafSlot
+from gateway.execution.levels.leaves import LeafSlot
 from gateway.execution.levels.tables import ABSTRACT, Column, Table, tables_below
+from loaders.compiled import WANTED
 
 if TYPE_CHECKING:
     from gateway.execution.levels.json_writer import TableWriter
 
+try:
+    if not WANTED:
+        raise ImportError
+    from gateway.execution.levels import json_writer
+except ImportError:  # not built, or PINWAY_COMPILED=0
+    json_writer = None  # type: ignore[assignment]
+
+BUILT: bool = json_writer is not None
+"""Whether compiled code reads leaves and writes tables."""
+__all__ = ["BUILT", "json_writer", "written"]
 AT_ONCE = 4_096
 """The number of objects and items that compiled code writes between two rests."""
 
@@ -92,7 +102,7 @@ def _has_long_texts(roots: Sequence[Table]) -> bool:
     for table in tables_below(roots):
         for column in table.columns:
             if isinstance(column.slot, LeafSlot):
-                total += column.slot.leaf.characters(column.values)
+                total += column.slot.characters(column.values)
                 if total > SMALL_TEXT:
                     return True
     return False

@@ -313,15 +313,18 @@ def is_shared(future: Any) -> bool:
         task = getattr(callback, "__self__", None)
         if not (isinstance(task, ResolverTask) and task.unwanted):
             return True
-    return any(map(_waited_for_elsewhere, getattr(future, "_children", ())))
+    return any(map(_is_shared_child, getattr(future, "_children", ())))
 
 
-def _waited_for_elsewhere(gathered: Any) -> bool:
-    """Whether anything besides one call of `asyncio.gather` waits for a future, or for a future that
-    the future itself gathers."""
-    if len(getattr(gathered, "_callbacks", None) or ()) > 1:
-        return True
-    return any(map(_waited_for_elsewhere, getattr(gathered, "_children", ())))
+def _is_shared_child(future: Any) -> bool:
+    """Whether anything besides one call of `asyncio.gather` waits for a future, or for a future
+    that the future itself gathers."""
+    return _has_others(future) or any(map(_is_shared_child, getattr(future, "_children", ())))
+
+
+def _has_others(gathered: Any) -> bool:
+    """Whether anything besides one call of `asyncio.gather` waits for a future."""
+    return len(getattr(gathered, "_callbacks", None) or ()) > 1
 
 
 def _release(gathering: Any, dropped: list[Task[Any]]) -> None:
@@ -329,13 +332,14 @@ def _release(gathering: Any, dropped: list[Task[Any]]) -> None:
     The tasks among them are added to `dropped`."""
     gathering.add_done_callback(observe)
     for future in gathering._children:
-        if not _waited_for_elsewhere(future):
-            if isinstance(future, Task):
-                dropped.append(future)
-            else:
-                future.cancel()
-        elif hasattr(future, "_children"):
+        if _has_others(future):
+            continue
+        if hasattr(future, "_children"):
             _release(future, dropped)
+        elif isinstance(future, Task):
+            dropped.append(future)
+        else:
+            future.cancel()
 
 
 def _loop_of(future: Any) -> Any:

@@ -20,7 +20,7 @@ from graphql import (
 
 from gateway.execution import encode
 from gateway.execution.compile.variant import Variant
-from gateway.execution.run.base_completer import SLICE
+from gateway.execution.levels.slices import SLICE
 from gateway.settings import Settings
 from gateway.site.executors import executor_of
 from loaders.bulk import bulk

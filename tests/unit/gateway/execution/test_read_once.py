@@ -21,7 +21,7 @@ from graphql import (
 )
 from strawberry.types import Info
 
-from gateway.execution.run.base_completer import SLICE
+from gateway.execution.levels.slices import SLICE
 from loaders.bulk import bulk
 from schema.fields import field as field_of
 from tests.unit.gateway.execution.engines import both, ours

@@ -14,8 +14,8 @@ import pytest
 import strawberry
 
 from datasources.protocols import Stores
-from gateway.execution.levels.compiled import BUILT
 from gateway.execution.levels.slices import SLICE
+from gateway.execution.levels.writer import BUILT
 from loaders.base import Loader
 from loaders.bulk import bulk
 from loaders.compiled import WANTED
