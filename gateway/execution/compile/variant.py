@@ -28,7 +28,7 @@ from gateway.execution.side_thread import Aside
 LARGE = 250
 """An operation with more selections is compiled beside the event loop, and its response paths share
 equal selections. Compiling this many selections takes 10 to 20 ms."""
-BYTES_A_FIELD = 2_500
+BYTES_A_FIELD = 1_300
 """The size of a compiled field with its part of the generated code, in bytes, as measured."""
 
 Charge: TypeAlias = Callable[[int], None]
