@@ -6,7 +6,11 @@ whole request. The engine cancels nothing before the last value of the response 
 """
 
 import asyncio
+import gc
+import threading
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -425,6 +429,48 @@ def test_a_null_cancels_no_key_that_another_request_awaits(below: str, beside: s
         return shown(first), shown(await in_turns(second))
 
     assert asyncio.run(run()) == ({"nulled": None}, {"alive": 10})
+
+
+def test_work_in_a_thread_that_has_not_begun_is_cancelled_with_the_request() -> None:
+    """asyncio itself listens to the future, to pass a cancellation on."""
+
+    async def run() -> tuple[bool, bool]:
+        loop, begun, may = asyncio.get_running_loop(), [], threading.Event()
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(may.wait)
+            waits = loop.run_in_executor(pool, begun.append, 1)
+
+            async def wait() -> None:
+                await waits
+
+            plan = plan_of(new_engine, SDL, "{ nulled { fails waits } }")
+            assert shown(await plan.run(root=nulled_root(wait))) == {"nulled": None}
+            may.set()
+        return waits.cancelled(), bool(begun)
+
+    assert asyncio.run(run()) == (True, False)
+
+
+def test_an_error_that_nobody_awaits_any_more_is_not_logged() -> None:
+    """A future that a loader keeps gets its error after the resolver below a null has ended."""
+
+    async def run() -> list[str]:
+        logged: list[str] = []
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(lambda _, context: logged.append(str(context["message"])))
+
+        async def fails(keys: list[int]) -> list[int]:
+            raise ValueError("no batch")
+
+        loader: Any = strawberry.dataloader.DataLoader(fails, cache=False)
+        plan = plan_of(new_engine, SDL, "{ nulled { fails waits } }")
+        assert shown(await plan.run(root=nulled_root(partial(loader.load, 1)))) == {"nulled": None}
+        await turns(9)
+        del loader
+        gc.collect()
+        return logged
+
+    assert asyncio.run(run()) == []
 
 
 def test_what_a_resolver_below_a_null_gathers_ends_with_the_request() -> None:

@@ -30,6 +30,10 @@ FORGIVING = sys.version_info >= (3, 13)
 so since Python 3.13."""
 
 
+PASSES_ON = "asyncio.futures"
+"""The module whose callbacks only pass a cancellation on, to the work of a thread."""
+
+
 class Sink(Protocol):
     """The receiver of the outcomes of tasks: `tasks.pending_column.PendingColumn`."""
 
@@ -192,6 +196,7 @@ class ResolverTask(SteppedTask):
             self.cancel()
             return
         waits.remove_done_callback(self._wakeup)
+        waits.add_done_callback(observe)
         if hasattr(waits, "_children"):
             _release(waits, self.sink._run.dropped)
         self._fut_waiter = None
@@ -311,7 +316,10 @@ def is_shared(future: Any) -> bool:
         return awaited_elsewhere(future)
     for callback, _ in getattr(future, "_callbacks", None) or ():
         task = getattr(callback, "__self__", None)
-        if not (isinstance(task, ResolverTask) and task.unwanted):
+        if not (
+            (isinstance(task, ResolverTask) and task.unwanted)
+            or getattr(callback, "__module__", "") == PASSES_ON
+        ):
             return True
     return any(map(_is_shared_child, getattr(future, "_children", ())))
 
@@ -330,11 +338,11 @@ def _has_others(gathered: Any) -> bool:
 def _release(gathering: Any, dropped: list[Task[Any]]) -> None:
     """Cancel the futures that a shared future of `asyncio.gather` awaits and that are not shared.
     The tasks among them are added to `dropped`."""
-    gathering.add_done_callback(observe)
     for future in gathering._children:
         if _has_others(future):
             continue
         if hasattr(future, "_children"):
+            future.add_done_callback(observe)
             _release(future, dropped)
         elif isinstance(future, Task):
             dropped.append(future)
