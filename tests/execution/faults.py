@@ -172,12 +172,6 @@ FAULTS = (
         "                value = leaf_of(leaf, items[row])\n",
     ),
     Fault(
-        "a list that a resolver keeps is read when it is needed",
-        "levels/lists.py",
-        "flat = only[:]",
-        "flat = only",
-    ),
-    Fault(
         "a returned BaseException is an error",
         "levels/leaves.py",
         "                if isinstance(value, Exception):\n                    run",
