@@ -22,7 +22,7 @@
         └── QuotaExceeded         QUOTA_EXCEEDED
 
 A driver's own exceptions stay inside its backend, which raises one of these instead. The executor's
-own errors are GraphQLErrors (`gateway/execution/run/errors.py`).
+own errors are GraphQLErrors (`gateway/execution/levels/failures.py`).
 """
 
 from typing import ClassVar

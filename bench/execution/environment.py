@@ -45,7 +45,7 @@ def python(chosen: str | None) -> Path:
 
 def compiled(interpreter: Path) -> bool:
     """Whether the project's compiled code exists for the interpreter."""
-    code = "from gateway.execution.fused.writers import BUILT; print(BUILT)"
+    code = "from gateway.execution.levels.writer import BUILT; print(BUILT)"
     return _output([str(interpreter), "-c", code], ROOT) == "True"
 
 

@@ -72,7 +72,7 @@ def _packages(settings: Settings) -> Finding:
                 version(package)
             except PackageNotFoundError:
                 missing.append(package)
-    from gateway.execution.fused.writers import BUILT
+    from gateway.execution.levels.writer import BUILT
 
     how = "compiled" if BUILT else "not compiled"
     told = f"Pinway {version('pinway')}, {how}"

@@ -15,7 +15,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
-from functools import partial
 from random import Random
 from typing import Any
 from unittest.mock import patch
@@ -62,8 +61,7 @@ FEATURES = (
         "plain loaders of strawberry",
         "plain loaders of aiodataloader",
         "shared tasks",
-        "subtrees written",
-        "subtrees given up",
+        "unusual leaves",
     ),
     *("timeouts in resolvers", "context variables", "cancelled", "timed out", "self-cancelled"),
     *("cut off", "several cut off together"),
@@ -264,9 +262,6 @@ def main() -> None:
     parser.add_argument("--case", type=int)
     parser.add_argument("--seconds", type=float, help="at most: of a run, or for shrinking (60)")
     parser.add_argument("--cut", action="store_true", help="cancel each case while it runs")
-    parser.add_argument(
-        "--executor", choices=("levels", "attempts"), help="instead of the environment's"
-    )
     parser.add_argument("--reference", action="store_true", help="graphql-core against itself")
     options = parser.parse_args()
     with cutting() if options.cut else nullcontext():
@@ -275,8 +270,6 @@ def main() -> None:
 
 def _compare(options: argparse.Namespace) -> None:
     engine: NewEngine = ReferenceEngine if options.reference else new_engine
-    if options.executor is not None:
-        engine = partial(new_engine, levels=options.executor == "levels")
     if options.world is not None:
         message, place, case = shrink(options.world, options.case, engine, options.seconds or 60)
         print(show(place, case), message, sep="\n\n")

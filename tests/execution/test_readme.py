@@ -10,8 +10,6 @@ import orjson
 import pytest
 from graphql import ExecutionResult, execute
 
-from gateway.execution.compile.engine import Engine
-
 README = Path(__file__).parents[2] / "gateway" / "execution" / "README.md"
 
 
@@ -41,13 +39,3 @@ def test_the_example_gives_graphql_cores_answer(example: dict[str, Any]) -> None
             {"title": "Beowulf", "author": None},
         ]
     }
-
-
-@pytest.mark.parametrize("levels", [True, False], ids=["on tables", "by attempts"])
-def test_both_ways_to_execute_give_the_example_s_answer(
-    example: dict[str, Any], levels: bool
-) -> None:
-    plan = Engine(example["schema"]._schema, levels=levels).compile(example["query"])
-    outcome = asyncio.run(plan.run(context=example["context"]))
-    assert not outcome.errors
-    assert (outcome.data or b"").decode() == example["printed"].strip()

@@ -6,7 +6,11 @@ whole request. The engine cancels nothing before the last value of the response 
 """
 
 import asyncio
+import gc
+import threading
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -343,6 +347,162 @@ def test_a_null_cancels_no_future_that_another_request_awaits() -> None:
     assert not cancelled
     assert shown(first) == {"nulled": None, "alive": 1}
     assert shown(second) == {"alive": 5, "later": {"alive": 5}}
+
+
+def nulled_root(waits: Callable[[], Awaitable[Any]]) -> Any:
+    """The root of a query whose `nulled` becomes null at once, while `waits` is awaited."""
+
+    def fails(info: Any) -> Any:
+        raise ValueError("nulls")
+
+    async def slow(info: Any) -> Any:
+        return await waits()
+
+    return SimpleNamespace(nulled=SimpleNamespace(fails=fails, waits=slow))
+
+
+async def in_turns(running: "asyncio.Future[Any]") -> Any:
+    """Returns the outcome of a request that ends within 60 turns of the event loop."""
+    await turns(60)
+    if not running.done():
+        running.cancel()
+        pytest.fail("the request hangs")
+    return running.result()
+
+
+SHARED = pytest.mark.parametrize(
+    "way", ["strawberry", "aiodataloader", "strawberry, many", "aiodataloader, many"]
+)
+
+
+@both
+@SHARED
+@pytest.mark.parametrize("after", range(4))
+def test_a_loader_of_several_requests_goes_on_after_one_of_them_left_its_batch_to_nobody(
+    engine: Callable[[Any], Any], way: str, after: int
+) -> None:
+    """The first request ends before the loader begins its batch."""
+
+    async def run() -> tuple[Any, Any]:
+        shared = Shared()
+        plan = plan_of(engine, SDL, "{ nulled { fails waits } }")
+        first = await plan.run(root=nulled_root(lambda: WAYS[way](shared, 1)))
+        await turns(after)
+        other = plan_of(engine, SDL, "{ alive }")
+        root = SimpleNamespace(alive=lambda info: WAYS[way](shared, 2))
+        second = await in_turns(asyncio.ensure_future(other.run(root=root)))
+        return shown(first), shown(second)
+
+    assert asyncio.run(run()) == ({"nulled": None}, {"alive": 20})
+
+
+def each_way(first: bool, second: bool) -> list[Any]:
+    return [
+        pytest.param(one, other, id=f"{one} and {other}")
+        for loader in ("strawberry", "aiodataloader")
+        for one in [f"{loader}, many" if first else loader]
+        for other in [f"{loader}, many" if second else loader]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("below", "beside"),
+    [
+        *each_way(False, False),
+        *each_way(False, True),
+        *each_way(True, False),
+        *each_way(True, True),
+    ],
+)
+def test_a_null_cancels_no_key_that_another_request_awaits(below: str, beside: str) -> None:
+    """Keys that are gathered are shared like others."""
+
+    async def run() -> tuple[Any, Any]:
+        shared = Shared()
+        plan = plan_of(new_engine, SDL, "{ alive }")
+        root = SimpleNamespace(alive=lambda info: WAYS[beside](shared, 1))
+        second = asyncio.ensure_future(plan.run(root=root))
+        await turns(1)
+        nulled = plan_of(new_engine, SDL, "{ nulled { fails waits } }")
+        first = await nulled.run(root=nulled_root(lambda: WAYS[below](shared, 1)))
+        assert not second.done()
+        return shown(first), shown(await in_turns(second))
+
+    assert asyncio.run(run()) == ({"nulled": None}, {"alive": 10})
+
+
+def test_work_in_a_thread_that_has_not_begun_is_cancelled_with_the_request() -> None:
+    """asyncio itself listens to the future, to pass a cancellation on."""
+
+    async def run() -> tuple[bool, bool]:
+        loop, begun, may = asyncio.get_running_loop(), [], threading.Event()
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(may.wait)
+            waits = loop.run_in_executor(pool, begun.append, 1)
+
+            async def wait() -> None:
+                await waits
+
+            plan = plan_of(new_engine, SDL, "{ nulled { fails waits } }")
+            assert shown(await plan.run(root=nulled_root(wait))) == {"nulled": None}
+            may.set()
+        return waits.cancelled(), bool(begun)
+
+    assert asyncio.run(run()) == (True, False)
+
+
+def test_an_error_that_nobody_awaits_any_more_is_not_logged() -> None:
+    """A future that a loader keeps gets its error after the resolver below a null has ended."""
+
+    async def run() -> list[str]:
+        logged: list[str] = []
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(lambda _, context: logged.append(str(context["message"])))
+
+        async def fails(keys: list[int]) -> list[int]:
+            raise ValueError("no batch")
+
+        loader: Any = strawberry.dataloader.DataLoader(fails, cache=False)
+        plan = plan_of(new_engine, SDL, "{ nulled { fails waits } }")
+        assert shown(await plan.run(root=nulled_root(partial(loader.load, 1)))) == {"nulled": None}
+        await turns(9)
+        del loader
+        gc.collect()
+        return logged
+
+    assert asyncio.run(run()) == []
+
+
+def test_what_a_resolver_below_a_null_gathers_ends_with_the_request() -> None:
+    """A task and a future of its own are cancelled, beside a loader's key that is not."""
+
+    async def run() -> tuple[list[str], bool, bool]:
+        shared, events = Shared(), list[str]()
+        own = asyncio.get_running_loop().create_future()
+        key = shared.strawberry.load(1)
+
+        async def task() -> None:
+            try:
+                await asyncio.Event().wait()
+            finally:
+                await turns(3)
+                events.append("task ended")
+
+        async def waits() -> None:
+            try:
+                await asyncio.gather(key, own, asyncio.gather(task()))
+            finally:
+                events.append("resolver ended")
+
+        plan = plan_of(new_engine, SDL, "{ nulled { fails waits } }")
+        assert shown(await plan.run(root=nulled_root(waits))) == {"nulled": None}
+        assert asyncio.all_tasks() <= {
+            asyncio.current_task(),
+            shared.strawberry.batch._dispatch_task,
+        }
+        return events, own.cancelled(), await key == 10
+
+    assert asyncio.run(run()) == (["resolver ended", "task ended"], True, True)
 
 
 def test_a_task_that_only_resolvers_below_nulls_await_ends_with_the_request() -> None:

@@ -128,7 +128,7 @@ def camel(name: str) -> str:
 STYLES = ("attribute", "sync", "async", "mixed", "method", "future", "custom", "task")
 DECORATED_STYLES = ("attribute", "sync", "async", "mixed", "bulk", "hinted", "hinted async")
 STRAIGHT_STYLES = ("attribute", "bulk", "hinted")
-"""The styles of fields that the fast path can resolve."""
+"""The styles of fields that are resolved without a path or a task of their own."""
 _WITH_EXTRAS = ("sync", "async", "mixed", "future", "custom", "task")
 EXTRAS = ("info", "permission", "extension", "timeout", "ambient", "writes")
 SCALAR_KINDS = ("json", "even", "shout", "fickle", "late")

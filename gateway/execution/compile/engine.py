@@ -6,8 +6,7 @@ from graphql import DocumentNode, GraphQLSchema, assert_valid_schema
 
 from gateway.execution.compile.plan import Outcome, Plan, free_of_charge
 from gateway.execution.compile.variant import Charge
-from gateway.execution.levels import CHOSEN
-from gateway.execution.run.errors import MOST_ERRORS
+from gateway.execution.levels.failures import MOST_ERRORS
 from gateway.execution.side_thread import Aside
 
 
@@ -17,11 +16,9 @@ class Engine:
     Raises ValueError for a strawberry schema with schema extensions.
     """
 
-    def __init__(
-        self, schema: GraphQLSchema, *, most_errors: int = MOST_ERRORS, levels: bool = CHOSEN
-    ) -> None:
+    def __init__(self, schema: GraphQLSchema, *, most_errors: int = MOST_ERRORS) -> None:
         """`most_errors` is the maximum number of errors of a response; one more tells how many are
-        left out. `levels` says whether operations run on tables (package `levels`)."""
+        left out."""
         assert_valid_schema(schema)
         extensions = getattr(getattr(schema, "_strawberry_schema", None), "extensions", ())
         if extensions:
@@ -30,7 +27,7 @@ class Engine:
                 f"strawberry.Schema(extensions=[{names}]): this executor runs no schema extensions"
                 " and would silently ignore them. Use field extensions"
             )
-        self._schema, self._most_errors, self._levels = schema, most_errors, levels
+        self._schema, self._most_errors = schema, most_errors
         self.aside = Aside()
         """The thread for long work, such as compiling a large operation."""
         self.fallbacks = 0
@@ -60,7 +57,6 @@ class Engine:
             selections=selections,
             charge=charge,
             most_errors=self._most_errors,
-            levels=self._levels,
         )
 
     def _fell_back(self) -> None:

@@ -1,4 +1,4 @@
-from gateway.execution.run.execution cimport Run
+from gateway.execution.levels.execution cimport Run
 from gateway.execution.compile.variables cimport Variables
 
 
@@ -14,7 +14,6 @@ cdef class Plan:
     cdef readonly int selections
     cdef readonly Py_ssize_t compiled
     cdef Py_ssize_t _most_errors
-    cdef bint _levels
     cdef public object charge
     cdef object _aside, _document, _fell_back, _name, _schema, _variants
     cdef tuple _conditions

@@ -20,14 +20,11 @@ from graphql.pyutils import is_awaitable
 
 from gateway.execution.compile.variables import Variables
 from gateway.execution.compile.variant import Charge, Variant
-from gateway.execution.encode import SMALL, SMALL_TEXT, dumps, encode
-from gateway.execution.levels import CHOSEN
-from gateway.execution.levels.execution import Run as LevelsRun
+from gateway.execution.encode import encode
+from gateway.execution.levels.execution import Again, Run
+from gateway.execution.levels.failures import MOST_ERRORS
+from gateway.execution.levels.failures import left_out as told_left_out
 from gateway.execution.model.operation import NotCompiled, Operation
-from gateway.execution.run.errors import MOST_ERRORS
-from gateway.execution.run.errors import left_out as told_left_out
-from gateway.execution.run.execution import Again, Run
-from gateway.execution.run.large import SLICES_AT_ONCE, slices, sweep
 from gateway.execution.side_thread import Aside, Overloaded
 from gateway.execution.tasks.deadlines import Deadline
 
@@ -92,14 +89,12 @@ class Plan:
         selections: int = 0,
         charge: Charge = free_of_charge,
         most_errors: int = MOST_ERRORS,
-        levels: bool = CHOSEN,
     ) -> None:
         """`aside` is the thread for long work. `fell_back` is called whenever graphql-core runs a
         request. For the other parameters see `Engine` and `Engine.compile`."""
         self._schema, self._document, self._name = schema, document, name
         self._aside, self._fell_back = aside, fell_back
         self.selections, self.charge, self._most_errors = selections, charge, most_errors
-        self._levels = levels
         charge(BYTES_A_PLAN)
         self.fallback: str | None = None
         """The reason why graphql-core runs the operation; None if this executor does."""
@@ -158,35 +153,11 @@ class Plan:
         except GraphQLError as error:  # a root field's @skip or @include has no value
             return Outcome(None, [error.with_traceback(None)], started=False)
         in_full = partial(self.variables.in_full, inputs)
-        if self._levels:
-            tables = LevelsRun(
-                steps, context, root, coerced, values, in_full, again, self._most_errors
-            )
-            return await self._run(tables, deadline, most_bytes)
-        run = Run(steps, context, root, coerced, values, in_full, again)
-        run.most_errors = self._most_errors
+        run = Run(steps, context, root, coerced, values, in_full, again, self._most_errors)
         try:
             try:
                 await run.execute()
-                parts = _in_one_part(run) or await encode(run.data, most_bytes)
-            except CancelledError:
-                if deadline is None or not deadline.passed or not self.operation.serial:
-                    raise
-                run.cut(deadline.seconds)
-                parts = _in_one_part(run) or await encode(run.data, most_bytes)
-        finally:
-            if len(run.deferred_free) > SLICES_AT_ONCE:
-                run.data = None
-                # the caller still uses both for a while
-                run.deferred_free[:0] = slices(run.errors) + slices(run.left_out)
-                sweep(run.loop, run.deferred_free)
-        return Outcome(parts, run.errors, left_out=run.left_out)
-
-    async def _run(self, run: LevelsRun, deadline: Deadline | None, most_bytes: int) -> Outcome:
-        try:
-            try:
-                await run.execute()
-                parts = run.write_small() or await run.write(most_bytes)
+                parts = run.write_small(most_bytes) or await run.write(most_bytes)
             except CancelledError:
                 if deadline is None or not deadline.passed or not self.operation.serial:
                     raise
@@ -208,7 +179,7 @@ class Plan:
         if any(not (type(value) is bool or value is None) for value in key):
             return None
         flags = dict(zip(self._conditions, key, strict=True))
-        variant = Variant(self.operation, flags, self.selections, self._charged, self._levels)
+        variant = Variant(self.operation, flags, self.selections, self._charged)
         if self._variants:
             self.compiled += self.selections
         self._variants[key] = variant
@@ -254,9 +225,3 @@ class Plan:
         causes = [error.original_error or error for error in left_out]
         parts = await encode(result.data, most_bytes) if started else None
         return Outcome(parts, errors, started, causes)
-
-
-def _in_one_part(run: Run) -> list[bytes] | None:
-    """Returns the JSON of small data; None for large data, which is encoded with rests."""
-    is_small = run.objects_made <= SMALL and run.characters <= SMALL_TEXT
-    return [dumps(run.data)] if is_small else None

@@ -13,10 +13,10 @@ from strawberry.types.arguments import convert_arguments
 from strawberry.types.field import StrawberryField
 
 from gateway.execution import strawberry_details
+from gateway.execution.levels.arguments import Arguments
+from gateway.execution.levels.info import same_for_all
+from gateway.execution.levels.sources import Attribute, Bulk, Call, Constant
 from gateway.execution.model.selection import Field, Source
-from gateway.execution.run.arguments import Arguments
-from gateway.execution.run.info import same_for_all
-from gateway.execution.run.sources import Attribute, Bulk, Call, Constant
 from gateway.execution.strawberry_details import builds_itself, is_plain_type
 from loaders.bulk import Resolver
 

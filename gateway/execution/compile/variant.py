@@ -1,5 +1,5 @@
 """Compiles an operation for one set of @skip and @include values: makes its selections, and the
-sources and completers of their fields.
+sources and slots of their fields.
 
 Each part is made when a request first needs it. A large operation is compiled as a whole, in a
 thread beside the event loop.
@@ -15,26 +15,20 @@ from typing import Any, TypeAlias
 from graphql import GraphQLError, GraphQLObjectType
 from graphql.execution.collect_fields import FieldDetails
 
-from gateway.execution.compile.completers import completer_of
 from gateway.execution.compile.resolvers import source_of
-from gateway.execution.fused.subtrees import subtree_of
-from gateway.execution.levels import CHOSEN
-from gateway.execution.levels.compiled import BUILT
+from gateway.execution.levels.lists import ListSlot
 from gateway.execution.levels.objects import AbstractSlot, ObjectSlot
 from gateway.execution.levels.shapes import Shape, slot_of
 from gateway.execution.levels.slot import Slot
-from gateway.execution.levels.slots import ListSlot
+from gateway.execution.levels.writer import BUILT
 from gateway.execution.model.operation import Operation
-from gateway.execution.model.selection import Completer, Field, Selection, Source, TryFused
-from gateway.execution.run.composites import AbstractCompleter, ObjectCompleter
-from gateway.execution.run.lists import ListCompleter
-from gateway.execution.run.object_builder import ObjectBuilder
+from gateway.execution.model.selection import Field, Selection, Source
 from gateway.execution.side_thread import Aside
 
 LARGE = 250
 """An operation with more selections is compiled beside the event loop, and its response paths share
 equal selections. Compiling this many selections takes 10 to 20 ms."""
-BYTES_A_FIELD = 2_500
+BYTES_A_FIELD = 1_300
 """The size of a compiled field with its part of the generated code, in bytes, as measured."""
 
 Charge: TypeAlias = Callable[[int], None]
@@ -50,12 +44,10 @@ class Variant:
         flags: dict[str, bool | None],
         size: int,
         charge: Charge,
-        levels: bool = CHOSEN,
     ) -> None:
         """`flags` are the values of the variables in @skip and @include; null for a variable with a
         default for which the client sent null. `size` is the approximate number of the operation's
-        selections. For `charge` see `Engine.compile`, and for `levels` `Engine`."""
-        self._levels = levels
+        selections. For `charge` see `Engine.compile`."""
         self.operation, self._flags, self._size, self._charge = operation, flags, size, charge
         self.shares = self.unprepared = size > LARGE
         """`shares`: whether response paths share equal selections. `unprepared`: whether the
@@ -103,20 +95,11 @@ class Variant:
     def source_of(self, field: Field) -> Source:
         return source_of(field)
 
-    def completer_of(self, field: Field) -> Completer:
-        return completer_of(field, field.definition.type)
-
     def slot_of(self, field: Field) -> Slot:
         return slot_of(field, field.definition.type)
 
-    def builder_of(self, selection: Selection) -> ObjectBuilder:
-        return ObjectBuilder(selection)
-
     def shape_of(self, selection: Selection) -> Shape:
         return Shape(selection)
-
-    def fused_for(self, selection: Selection) -> TryFused | None:
-        return subtree_of(selection)
 
     @cached_property
     def steps(self) -> list[Selection]:
@@ -152,7 +135,7 @@ class Variant:
         most = 4 * self._size  # below an interface, each possible type has its own selection
         while left and len(self._made) < most:
             selection = left.pop()
-            for below in compile_parts(selection, self._levels):
+            for below in compile_parts(selection):
                 if pause is not None:
                     pause()
                 if below not in seen:
@@ -171,22 +154,19 @@ class Variant:
         self.__dict__.pop("steps", None)
 
 
-def compile_parts(selection: Selection, levels: bool = CHOSEN) -> Iterator[Selection]:
+def compile_parts(selection: Selection) -> Iterator[Selection]:
     """Compile the parts of a selection. Yields the selections directly below it."""
     if selection.failure is not None:
         return
     for field in selection.fields:
-        completer: Any = field.slot if levels else field.completer
+        slot: Any = field.slot
         assert field.source is not None
-        while isinstance(completer, ListCompleter | ListSlot):
-            completer = completer.item
-        if isinstance(completer, ObjectCompleter | ObjectSlot):
-            yield completer.selection(completer.type)
-        elif isinstance(completer, AbstractCompleter | AbstractSlot):
-            for type_ in field.operation.schema.get_possible_types(completer.type):
-                yield completer.selection(type_)
-    if levels:
-        shape = selection.shape
-        assert (shape.keys() if BUILT else shape.make()) is not None
-    else:
-        assert selection.builder.make is not None
+        while isinstance(slot, ListSlot):
+            slot = slot.item
+        if isinstance(slot, ObjectSlot):
+            yield slot.selection(slot.type)
+        elif isinstance(slot, AbstractSlot):
+            for type_ in field.operation.schema.get_possible_types(slot.type):
+                yield slot.selection(type_)
+    shape = selection.shape
+    assert (shape.keys() if BUILT else shape.make()) is not None

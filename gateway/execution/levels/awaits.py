@@ -1,4 +1,5 @@
-"""Starts the awaitables among a column's values, and completes the other values.
+"""Takes the values that resolvers gave: queues objects and long columns, starts awaitables, and
+completes the other values.
 
 Tasks (`tasks.pending_column`) continue the awaitables, one task for each.
 """
@@ -6,22 +7,72 @@ Tasks (`tasks.pending_column`) continue the awaitables, one task for each.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextvars import Context
 from types import CoroutineType
 from typing import Any
 
 from graphql.pyutils import is_awaitable
 
 from gateway.execution.levels import slices
-from gateway.execution.levels.entries import queue_values
-from gateway.execution.levels.request import Request
-from gateway.execution.levels.tables import Column, Positions, Rows, ranks
-from gateway.execution.model.state import Then
+from gateway.execution.levels.tables import ABSTRACT, Column, Positions, Rows, Table, ranks
+from gateway.execution.model.selection import Selection
+from gateway.execution.model.state import State, Then
 from gateway.execution.model.value_classes import PLAIN, classes_of, none_awaited
 from gateway.execution.tasks.pending_column import PendingColumn
 
 
+class NewRows:
+    """Rows of a table whose fields are to be resolved. `context` is the resolver's context; None
+    means the request's own."""
+
+    __slots__ = ("context", "first", "objs", "table")
+
+    def __init__(self, table: Table, first: int, objs: list[Any], context: Context | None) -> None:
+        self.table, self.first, self.objs, self.context = table, first, objs, context
+
+
+class NewValues:
+    """Many values of a column that are to be completed."""
+
+    __slots__ = ("column", "context", "rows", "values")
+
+    def __init__(
+        self, column: Column, rows: Rows, values: Sequence[Any], context: Context | None
+    ) -> None:
+        self.column, self.rows, self.values, self.context = column, rows, values, context
+
+
+def add_objects(
+    run: State, column: Column, selection: Selection, rows: Rows, objs: Sequence[Any]
+) -> None:
+    """Add objects to the table of their type below a column, and queue them."""
+    table = column.table_of(selection)
+    if table is None:
+        table = column.add_table(Table(selection.shape.slots, column, selection))
+    count = len(objs)
+    first = table.add(count, rows)
+    if column.kind == ABSTRACT:
+        column.put(rows, [(table, row) for row in range(first, first + count)])
+    else:
+        column.put(rows, range(first, first + count))
+    entry = table.entry
+    if entry is not None and entry.context is run.resolver_context:
+        entry.objs += objs
+        return
+    entry = NewRows(table, first, [*objs], run.resolver_context)
+    table.entry = entry
+    queue: Any = run.queue
+    queue.append(entry)
+
+
+def queue_values(run: State, column: Column, rows: Rows, values: Sequence[Any]) -> None:
+    """Queue values that are too many to be completed at once."""
+    entry: Any = NewValues(column, rows, values, run.resolver_context)
+    run.queue.append(entry)
+
+
 def complete_values(
-    run: Request,
+    run: State,
     column: Column,
     rows: Rows,
     values: Sequence[Any],
@@ -45,7 +96,7 @@ def complete_values(
         slot.complete(run, column, some, ready)
 
 
-def when_ready(run: Request, values: Sequence[Any], positions: Positions, then: Then) -> None:
+def when_ready(run: State, values: Sequence[Any], positions: Positions, then: Then) -> None:
     """Call `then` with the values that are not awaitable, and again whenever awaited values have
     arrived."""
     ready, numbers = _start(run, values, positions, then, set(map(type, values)))
@@ -56,7 +107,7 @@ def when_ready(run: Request, values: Sequence[Any], positions: Positions, then: 
 def _completing(column: Column, rows: Rows) -> Then:
     """Returns a function that completes some of the values at these rows."""
 
-    def then(run: Request, values: Sequence[Any], numbers: Sequence[int] | None) -> None:
+    def then(run: State, values: Sequence[Any], numbers: Sequence[int] | None) -> None:
         some = rows if numbers is None else [rows[n] for n in numbers]
         column.slot.complete(run, column, some, values)  # type: ignore[attr-defined]
 
@@ -64,13 +115,13 @@ def _completing(column: Column, rows: Rows) -> Then:
 
 
 def _start(
-    run: Request, values: Sequence[Any], positions: Positions, then: Then, classes: set[type]
+    run: State, values: Sequence[Any], positions: Positions, then: Then, classes: set[type]
 ) -> tuple[Sequence[Any], Sequence[int] | None]:
     """Start the awaitables. Returns the values that are not awaited, and the index of each (None:
     all values)."""
     if len(values) > 1 and classes == {CoroutineType}:
         run.serial_chain = False
-        waiting = PendingColumn(run, positions, then, len(values))  # type: ignore[arg-type]
+        waiting = PendingColumn(run, positions, then, len(values))
         waiting.start_all(values)
         run.restore_task()
         return waiting.take_ready()
@@ -78,7 +129,7 @@ def _start(
     for i, value in enumerate(values):
         if type(value) is CoroutineType or is_awaitable(value):
             if some_wait is None:
-                some_wait = PendingColumn(run, positions, then, len(values))  # type: ignore[arg-type]
+                some_wait = PendingColumn(run, positions, then, len(values))
                 some_wait.indexes.extend(range(i))
                 some_wait.values.extend(values[:i])
             if run.serial_chain:
@@ -93,7 +144,7 @@ def _start(
     return some_wait.take_ready()
 
 
-def extend_chain(run: Request, column: Column, row: int, count: int) -> None:
+def extend_chain(run: State, column: Column, row: int, count: int) -> None:
     """Note that `count` more values are awaited, the first of them at this position.
 
     graphql-core awaits a value in the request's own task as long as each awaited value of a

@@ -1,14 +1,14 @@
 cimport cython
 
-from gateway.execution.levels.entries cimport NewRows, NewValues
-from gateway.execution.levels.request cimport Request
+from gateway.execution.levels.awaits cimport NewRows, NewValues
+from gateway.execution.model.state cimport State
 from gateway.execution.levels.resolution cimport resolve
 from gateway.execution.levels.tables cimport Column, Positions, Table, cut_loose, is_alive
 from gateway.execution.levels.waits cimport Waits
 
 
-cdef class Run(Request):
-    cdef object _again, _in_full, _steps, _task, _values
+cdef class Run(State):
+    cdef object _again, _begun, _in_full, _steps, _task, _values
     cdef double _since
     cdef tuple _done
 
@@ -17,6 +17,6 @@ cdef class Run(Request):
     @cython.locals(waits=Waits)
     cpdef has_values(self, waiting)
     cpdef restore_task(self)
-    cpdef write_small(self)
+    cpdef write_small(self, Py_ssize_t most=*)
     @cython.locals(at=Positions)
     cpdef alive(self, positions, i)

@@ -14,20 +14,19 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import Context, copy_context
 from types import CoroutineType
-from typing import Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from graphql import GraphQLError
 from graphql.execution.values import VariableValues
 from graphql.pyutils import is_awaitable
 
-from gateway.execution.encode import PART
+from gateway.execution.encode import PART, TooLarge
 from gateway.execution.levels import slices, writer
-from gateway.execution.levels.compiled import BUILT, json_writer
-from gateway.execution.levels.entries import NewRows, NewValues
-from gateway.execution.levels.failures import Failures
+from gateway.execution.levels.awaits import NewRows, NewValues
+from gateway.execution.levels.failures import MOST_ERRORS, Failures, late, located
 from gateway.execution.levels.loads import PendingLoad
-from gateway.execution.levels.request import Request
 from gateway.execution.levels.resolution import complete_in_slices, resolve, resolve_in_slices
+from gateway.execution.levels.sources import Attribute, Call
 from gateway.execution.levels.tables import (
     Column,
     Positions,
@@ -37,21 +36,26 @@ from gateway.execution.levels.tables import (
     tables_below,
 )
 from gateway.execution.levels.waits import Turn, Waits, pending_columns
+from gateway.execution.levels.writer import BUILT, json_writer
 from gateway.execution.model.selection import Selection
-from gateway.execution.run.errors import MOST_ERRORS, late, located
-from gateway.execution.run.sources import Attribute, Call
+from gateway.execution.model.state import State
 from gateway.execution.tasks.current import enter, leave, task_of
 from gateway.execution.tasks.dropped import drop
 from gateway.execution.tasks.frames import without_frame
+
+if TYPE_CHECKING:
+    from gateway.execution.levels.json_writer import TableWriter
 
 Again: TypeAlias = Callable[[], bool]
 """Returns whether the step that has just run must run again."""
 
 
-class Run(Request):
+class Run(State):
     """The execution of one request: its queue and tables (`roots`), `failures` and `waits`."""
 
-    __slots__ = (*("_again", "_done", "_in_full", "_since", "_steps", "_task", "_values"),)
+    __slots__ = (
+        *("_again", "_begun", "_done", "_in_full", "_since", "_steps", "_task", "_values"),
+    )
 
     def __init__(
         self,
@@ -68,14 +72,16 @@ class Run(Request):
         self.variables = variables
         self._values, self._in_full, self._again = values, in_full, again
         self.loop = asyncio.get_running_loop()
-        self.queue, self.waiting, self.loads, self.deferred_free = deque(), set(), [], []
+        self.queue, self.waiting, self.loads = deque(), set(), []
         self.unchecked, self.dropped = [], []
-        self.resolved = self.resolver_context = self.next_field_context = self.helpers = None
+        self.resolver_context = self.next_field_context = self.helpers = None
         self.serial_chain = self.sliced = self.nulled = self.cancelled = False
         self.objects_made = self.objects_since_rest = 0
         self.failures, self.waits = Failures(most_errors), Waits()
         self.roots, self.latest, self.garbage = [], [], []
         self._task: Any = None
+        self._begun: TableWriter | None = None
+        """The writer of a large response that `write_small` has begun."""
         self._since = 0.0
         """The time at which this turn of work began."""
         self._done = (0, 0, 0)
@@ -84,11 +90,13 @@ class Run(Request):
 
     @property
     def errors(self) -> list[GraphQLError]:
-        return self.failures.errors
+        errors: list[GraphQLError] = self.failures.errors
+        return errors
 
     @property
     def left_out(self) -> list[Exception]:
-        return self.failures.left_out
+        left_out: list[Exception] = self.failures.left_out
+        return left_out
 
     def variable_values(self) -> VariableValues:
         if self._values is None:
@@ -156,14 +164,19 @@ class Run(Request):
                     failures.root_nulled = True
                     return
 
-    def write_small(self) -> list[bytes] | None:
+    def write_small(self, most: int = 0) -> list[bytes] | None:
         """Returns the JSON of the data; None if it is large, or without compiled code: `write`
-        writes it."""
-        if BUILT and not self.failures.root_nulled and len(self.roots) == 1:
-            root = json_writer.TableWriter(self.roots[0])
-            if not root.step(writer.AT_ONCE, PART):
-                return [root.take()]
-        return None
+        writes the rest of it. Raises TooLarge as `write` does."""
+        if not BUILT or self.failures.root_nulled or len(self.roots) != 1:
+            return None
+        root = json_writer.TableWriter(self.roots[0])
+        if root.step(writer.AT_ONCE, PART):
+            self._begun = root
+            return None
+        text = root.take()
+        if 0 < most < len(text):
+            raise TooLarge
+        return [text]
 
     async def write(self, most: int = 0) -> list[bytes]:
         """Returns the JSON of the data, in several parts if it is large. Raises TooLarge if it has
@@ -171,7 +184,10 @@ class Run(Request):
         if self.failures.root_nulled:
             return [b"null"]
         self._since = self.loop.time()
-        return await writer.written(self.roots, self.objects_made, self.rest, self.garbage, most)
+        begun, self._begun = self._begun, None
+        return await writer.written(
+            self.roots, self.objects_made, self.rest, self.garbage, most, begun
+        )
 
     def close(self) -> None:
         """Break the tables' reference cycles, and free large lists in slices."""
@@ -208,11 +224,11 @@ class Run(Request):
         fetches = step.shape.fetches
         single = len(step.fields) == 1 and len(fetches) == 1 and not fetches[0].bulk
         if beside or not single:
-            self.queue.append(NewRows(table, 0, [self.root], self.next_field_context))  # type: ignore[arg-type]
+            self.queue.append(NewRows(table, 0, [self.root], self.next_field_context))
             return None
         (column,), field = table.columns, fetches[0].field
         source = cast("Attribute | Call", field.source)
-        (value,) = source.start(self, field, [self.root], Positions(column, range(1)))  # type: ignore[arg-type]
+        (value,) = source.start(self, field, [self.root], Positions(column, range(1)))
         if type(value) is CoroutineType or is_awaitable(value):
             return column, value
         column.slot.complete(self, column, range(1), [value], {type(value)})  # type: ignore[attr-defined]

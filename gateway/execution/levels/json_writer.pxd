@@ -3,8 +3,8 @@
 cimport cython
 from cpython.object cimport PyObject
 
-from gateway.execution.fused.layout cimport Layout
-from gateway.execution.fused.text cimport Text
+from gateway.execution.levels.layout cimport Layout
+from gateway.execution.levels.text cimport Text
 from gateway.execution.levels.tables cimport Column, Table
 
 

@@ -12,14 +12,14 @@ from cpython.object cimport PyObject
 from cpython.tuple cimport PyTuple_GET_SIZE
 from libc.string cimport memset
 
-from gateway.execution.fused.layout cimport (
+from gateway.execution.levels.layout cimport (
     fetch_object,
     fetch_place,
     fetch_value,
     learn,
     place_of,
 )
-from gateway.execution.fused.text cimport (
+from gateway.execution.levels.text cimport (
     Text,
     copied_plain,
     make_room,
@@ -30,6 +30,8 @@ from gateway.execution.fused.text cimport (
     put_string,
 )
 from gateway.execution.levels.tables cimport Column, Table
+
+from orjson import dumps as dumps_float
 
 from gateway.execution.encode import dumps
 from gateway.execution.tasks.frames import without_frame
@@ -393,6 +395,8 @@ cdef int put_other(Text *out, int kind, value) except -1:
             return put_string(out, str(value))
         number = PyLong_AsLongAndOverflow(value, &overflow)
         return put_bytes(out, dumps(value)) if overflow else put_int(out, number)
+    if type(value) is float:
+        return put_bytes(out, dumps_float(value))
     if value is True:
         return put(out, "true", 4)
     if value is False:

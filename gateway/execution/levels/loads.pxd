@@ -1,9 +1,9 @@
 cimport cython
 
 from gateway.execution.levels.awaits cimport complete_values
-from gateway.execution.levels.request cimport Request
+from gateway.execution.model.state cimport State
 from gateway.execution.levels.tables cimport Column, is_alive
-from gateway.execution.run.sources cimport Bulk
+from gateway.execution.levels.sources cimport Bulk
 from gateway.execution.tasks.pending_column cimport PendingColumn
 from gateway.execution.tasks.stepped_in_c cimport SteppedTask
 from loaders.batches cimport Batch, Load
@@ -14,7 +14,7 @@ cdef class PendingLoad:
     cdef object _resolver_context, _rows
     cdef Bulk _source
     cdef Column _column
-    cdef Request _run
+    cdef State _run
 
     cpdef done(self)
     cpdef flush(self)

@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from gateway.execution.levels.awaits import complete_values
-from gateway.execution.levels.request import Request
+from gateway.execution.levels.sources import Bulk
 from gateway.execution.levels.tables import Column, is_alive
-from gateway.execution.run.sources import Bulk
+from gateway.execution.model.state import State
 from gateway.execution.tasks.frames import without_frame
 from gateway.execution.tasks.pending_column import PendingColumn
 from gateway.execution.tasks.resolver_task import ResolverTask
@@ -34,7 +34,7 @@ class PendingLoad:
     tasks = ()
     values = ()
 
-    def __init__(self, run: Request, column: Column, rows: range, source: Bulk, load: Load) -> None:
+    def __init__(self, run: State, column: Column, rows: range, source: Bulk, load: Load) -> None:
         self._run, self._column, self._rows, self._source = run, column, rows, source
         self._resolver_context = run.resolver_context
         self.load = load
@@ -60,9 +60,6 @@ class PendingLoad:
                 self._resolver_context, complete_values, run, self._column, rows, values
             )
 
-    def null_propagated(self) -> None:
-        """Nothing to do: all values arrive together."""
-
     def wanted(self, _: int) -> bool:
         """Whether any value still has a position in the response."""
         return any(is_alive(self._column, row) for row in self._rows)
@@ -79,7 +76,7 @@ class BulkCall(PendingColumn):
 
     __slots__ = ("_column", "_rows", "_source")
 
-    def __init__(self, run: Request, column: Column, rows: range, source: Bulk) -> None:
+    def __init__(self, run: State, column: Column, rows: range, source: Bulk) -> None:
         self._run, self._total = run, 1
         self._column, self._rows, self._source = column, rows, source
         self._resolver_context = run.resolver_context
@@ -114,9 +111,7 @@ class PendingBatch(PendingColumn):
 
     __slots__ = ("_of",)
 
-    def __init__(
-        self, run: Request, batch: Batch, of: Sequence[PendingLoad | ResolverTask]
-    ) -> None:
+    def __init__(self, run: State, batch: Batch, of: Sequence[PendingLoad | ResolverTask]) -> None:
         self._run, self._total, self._started, self._changed_contexts = run, 1, True, None
         self.left, self.indexes, self.values, self._of = 1, [], [], of
         task = ResolverTask(self._run.loop, batch.load(), self, 0)

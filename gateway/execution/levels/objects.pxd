@@ -1,5 +1,5 @@
-from gateway.execution.levels.entries cimport add_objects
-from gateway.execution.levels.request cimport Request
+from gateway.execution.levels.awaits cimport add_objects
+from gateway.execution.model.state cimport State
 from gateway.execution.levels.slot cimport Slot
 from gateway.execution.levels.tables cimport Column
 

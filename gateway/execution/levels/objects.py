@@ -1,31 +1,44 @@
 """Completes objects, interfaces and unions: resolves the type of each value, and adds the values of
 each object type to the type's table (sections "Value Completion" and "Resolving Abstract Types" of
-the specification)."""
+the specification).
+
+`is_type_of` and `resolve_type` are called once for each class, if their result depends on the class
+alone. This holds for strawberry's own functions with objects of strawberry types, and for functions
+that have the attribute `by_class = True`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from graphql import (
     GraphQLAbstractType,
     GraphQLError,
     GraphQLObjectType,
+    GraphQLSchema,
     default_type_resolver,
     is_object_type,
 )
 from graphql.pyutils import inspect
 
-from gateway.execution.levels.awaits import when_ready
-from gateway.execution.levels.entries import add_objects
-from gateway.execution.levels.request import Request
+from gateway.execution.levels.awaits import add_objects, when_ready
+from gateway.execution.levels.info import make_info, same_for_all
 from gateway.execution.levels.slot import Slot
 from gateway.execution.levels.tables import ABSTRACT, OBJECT, Column, Positions, Rows, field_of
 from gateway.execution.model.selection import Field, Selection
-from gateway.execution.model.state import Then
-from gateway.execution.run.info import make_info, same_for_all
-from gateway.execution.run.types_by_class import known_type, names_by_class
+from gateway.execution.model.state import State, Then
+from gateway.execution.model.value_classes import classes_of
+from gateway.execution.strawberry_details import (
+    is_type_of_by_class,
+    resolve_type_by_class,
+    simple_name,
+)
 from gateway.execution.tasks.frames import without_frame
+
+_known: WeakKeyDictionary[GraphQLObjectType, set[type]] = WeakKeyDictionary()
+_names: WeakKeyDictionary[GraphQLAbstractType, dict[type, str]] = WeakKeyDictionary()
 
 
 class CompositeSlot(Slot):
@@ -46,7 +59,7 @@ class CompositeSlot(Slot):
 
     def _check(
         self,
-        run: Request,
+        run: State,
         type_: GraphQLObjectType,
         column: Column,
         rows: Rows,
@@ -59,7 +72,7 @@ class CompositeSlot(Slot):
             return
         answers = self._ask(run, is_type_of, column, rows, values)
 
-        def then(run: Request, answers: Sequence[Any], numbers: Sequence[int] | None) -> None:
+        def then(run: State, answers: Sequence[Any], numbers: Sequence[int] | None) -> None:
             kept, places = [], []
             for n, answer in zip(numbers or range(len(values)), answers, strict=True):
                 if isinstance(answer, Exception):
@@ -77,7 +90,7 @@ class CompositeSlot(Slot):
 
     def _ask(
         self,
-        run: Request,
+        run: State,
         ask: Callable[..., Any],
         column: Column,
         rows: Rows,
@@ -116,7 +129,7 @@ class ObjectSlot(CompositeSlot):
         self._selection: Selection | None = None
 
     def complete_present(
-        self, run: Request, column: Column, rows: Rows, values: Sequence[Any]
+        self, run: State, column: Column, rows: Rows, values: Sequence[Any]
     ) -> None:
         if self._any_class or known_type(self.type, values):
             if self._selection is None:
@@ -136,7 +149,7 @@ class AbstractSlot(CompositeSlot):
         self.type = type_
 
     def complete_present(
-        self, run: Request, column: Column, rows: Rows, values: Sequence[Any]
+        self, run: State, column: Column, rows: Rows, values: Sequence[Any]
     ) -> None:
         names = names_by_class(self.field.operation.schema, self.type, values)
         if names is not None:
@@ -150,7 +163,7 @@ class AbstractSlot(CompositeSlot):
     def _adding(self, column: Column, rows: Rows, values: Sequence[Any]) -> Then:
         """Returns a function that completes some of the values, with the names of their types."""
 
-        def then(run: Request, names: Sequence[Any], numbers: Sequence[int] | None) -> None:
+        def then(run: State, names: Sequence[Any], numbers: Sequence[int] | None) -> None:
             if numbers is None:
                 self._add_by_type(run, column, rows, values, names)
             else:
@@ -160,7 +173,7 @@ class AbstractSlot(CompositeSlot):
         return then
 
     def _add_by_type(
-        self, run: Request, column: Column, rows: Rows, values: Sequence[Any], names: Sequence[Any]
+        self, run: State, column: Column, rows: Rows, values: Sequence[Any], names: Sequence[Any]
     ) -> None:
         """Complete values, each with the name of its type, or the exception of its resolution."""
         by_type: dict[str, tuple[list[int], list[Any]]] = {}
@@ -213,3 +226,46 @@ class AbstractSlot(CompositeSlot):
                 f"Runtime Object type '{found}' is not a possible type for '{type_}'."
             )
         return found
+
+
+def known_type(type_: GraphQLObjectType, values: Sequence[Any]) -> bool:
+    """Whether the classes of the values show that `is_type_of` is true for all of them."""
+    is_type_of = type_.is_type_of
+    said = getattr(is_type_of, "by_class", False)
+    if not (said or is_type_of_by_class(is_type_of, values)):
+        return False
+    known = _known.get(type_)
+    if known is None:
+        known = _known[type_] = set()
+    classes = classes_of(values)
+    if classes <= known:
+        return True
+    for value in values:
+        if type(value) not in known:
+            if is_type_of(value, None) is not True:  # type: ignore[misc,arg-type]
+                return False
+            known.add(type(value))
+    return True
+
+
+def names_by_class(
+    schema: GraphQLSchema, type_: GraphQLAbstractType, values: Sequence[Any]
+) -> list[str] | None:
+    """Returns the name of each value's type, parallel to `values`. Returns None if `resolve_type`
+    must be called for each value."""
+    if not resolve_type_by_class(type_.resolve_type, values):
+        return None
+    names = _names.get(type_)
+    if names is None:
+        names = _names[type_] = {}
+    try:
+        return [names[type(value)] for value in values]
+    except KeyError:
+        pass
+    for kind in classes_of(values) - names.keys():
+        name = simple_name(kind)
+        found = schema.get_type(name) if name else None
+        if not isinstance(found, GraphQLObjectType) or not schema.is_sub_type(type_, found):
+            return None
+        names[kind] = name
+    return [names[type(value)] for value in values]

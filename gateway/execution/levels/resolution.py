@@ -16,19 +16,18 @@ from graphql.pyutils import is_awaitable
 
 from gateway.execution.collector import set_aside
 from gateway.execution.levels import slices
-from gateway.execution.levels.awaits import complete_values, extend_chain
-from gateway.execution.levels.entries import NewRows, NewValues
+from gateway.execution.levels.awaits import NewRows, NewValues, complete_values, extend_chain
 from gateway.execution.levels.loads import BulkCall, PendingLoad, values_for_each
-from gateway.execution.levels.request import Request
 from gateway.execution.levels.shapes import Fetch, Shape
+from gateway.execution.levels.sources import read
 from gateway.execution.levels.tables import Column, Positions, Table
-from gateway.execution.run.sources import read
+from gateway.execution.model.state import State
 from gateway.execution.tasks.dropped import drop
 from gateway.execution.tasks.frames import without_frame
 from loaders.batches import Load
 
 
-def resolve(run: Request, table: Table, first: int, objs: Sequence[Any]) -> None:
+def resolve(run: State, table: Table, first: int, objs: Sequence[Any]) -> None:
     """Resolve and complete all fields of rows, from `first` on."""
     selection = table.selection
     assert selection is not None
@@ -105,7 +104,7 @@ async def complete_in_slices(run: Any, entry: NewValues) -> None:
             drop(list(values[done:]))
 
 
-def _fail_all(run: Request, table: Table, first: int, count: int) -> None:
+def _fail_all(run: State, table: Table, first: int, count: int) -> None:
     """Record the failure of the selection for all rows. It is never the root's selection."""
     assert table.above is not None
     assert table.selection is not None
@@ -115,7 +114,7 @@ def _fail_all(run: Request, table: Table, first: int, count: int) -> None:
 
 
 def _read_leaves(
-    run: Request, table: Table, shape: Shape, rows: range, objs: Sequence[Any]
+    run: State, table: Table, shape: Shape, rows: range, objs: Sequence[Any]
 ) -> Sequence[Any]:
     """Read the leaves that are attributes, object by object, and complete them. Values that may be
     callable are returned instead: a column for each leaf."""
@@ -132,7 +131,7 @@ def _read_leaves(
     return ()
 
 
-def _complete_unusual(run: Request, table: Table, unusual: list[tuple[int, int, Any]]) -> None:
+def _complete_unusual(run: State, table: Table, unusual: list[tuple[int, int, Any]]) -> None:
     """Complete single values, each with the number of its column and its row."""
     by_column: dict[int, tuple[list[int], list[Any]]] = {}
     for number, row, value in unusual:
@@ -144,7 +143,7 @@ def _complete_unusual(run: Request, table: Table, unusual: list[tuple[int, int, 
 
 
 def _fetch(
-    run: Request,
+    run: State,
     table: Table,
     fetch: Fetch,
     rows: range,
@@ -165,9 +164,7 @@ def _fetch(
     complete_values(run, column, rows, values)
 
 
-def _call_bulk(
-    run: Request, column: Column, fetch: Fetch, rows: range, objs: Sequence[Any]
-) -> None:
+def _call_bulk(run: State, column: Column, fetch: Fetch, rows: range, objs: Sequence[Any]) -> None:
     """Call a bulk resolver once for all rows, and complete its values now or when they arrive."""
     source: Any = fetch.source
     count = len(objs)

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, cast
 from graphql import GraphQLList, GraphQLNonNull, GraphQLObjectType, GraphQLOutputType, is_leaf_type
 
 from gateway.execution.encode import dumps
-from gateway.execution.levels.compiled import BUILT, json_writer
+from gateway.execution.levels.leaves import LeafSlot
+from gateway.execution.levels.lists import ListSlot
 from gateway.execution.levels.objects import AbstractSlot, ObjectSlot
 from gateway.execution.levels.slot import Slot
-from gateway.execution.levels.slots import LeafSlot, ListSlot
+from gateway.execution.levels.sources import Attribute, Bulk, Call, Constant
+from gateway.execution.levels.writer import BUILT, json_writer
 from gateway.execution.model.selection import Field, Selection
-from gateway.execution.run.sources import Attribute, Bulk, Call, Constant
 
 if TYPE_CHECKING:
     from gateway.execution.levels.json_writer import Keys, LeafReader
@@ -81,7 +82,7 @@ class Shape:
             if isinstance(slot, LeafSlot) and isinstance(source, Attribute) and not source.keyed:
                 self.leaves.append(number)
                 if self.reader is not None:
-                    kind, coerced = slot.leaf.written()
+                    kind, coerced = slot.kind_of_leaf()
                     self.reader.add(number, source.name, kind, slot.nonnull, coerced)
             else:
                 self.fetches.append(Fetch(field, source, number, read))

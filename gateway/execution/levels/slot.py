@@ -11,9 +11,9 @@ from typing import Any
 
 from graphql.pyutils import Undefined
 
-from gateway.execution.levels.request import Request
 from gateway.execution.levels.tables import Column, Rows, Typed
 from gateway.execution.model.selection import Field
+from gateway.execution.model.state import State
 from gateway.execution.model.value_classes import PLAIN, all_plain, classes_of
 
 
@@ -27,7 +27,7 @@ class Slot(Typed):
 
     def complete(
         self,
-        run: Request,
+        run: State,
         column: Column,
         rows: Rows,
         values: Sequence[Any],
@@ -44,7 +44,7 @@ class Slot(Typed):
         self.complete_present(run, column, rows, values)
 
     def complete_present(
-        self, run: Request, column: Column, rows: Rows, values: Sequence[Any]
+        self, run: State, column: Column, rows: Rows, values: Sequence[Any]
     ) -> None:
         """Complete values, none of which is null or an exception. There is at least one value."""
         raise NotImplementedError
@@ -61,7 +61,7 @@ class Slot(Typed):
         return TypeError(f"Cannot return null for non-nullable field {field.parent}.{field.name}.")
 
     def present(
-        self, run: Request, column: Column, rows: Rows, values: Sequence[Any]
+        self, run: State, column: Column, rows: Rows, values: Sequence[Any]
     ) -> tuple[Rows, Sequence[Any]]:
         """Returns the values that are neither null nor exceptions, and their rows. Exceptions, and
         nulls of a non-null type, are recorded as failures."""

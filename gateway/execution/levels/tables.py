@@ -90,7 +90,7 @@ class Column:
         else:
             self.dead.add(row)
 
-    # -- positions, as `run.info.path_of` reads them
+    # -- positions, as `info.path_of` reads them
 
     def base(self, row: int) -> tuple[Column, int]:
         return self, row

@@ -1,7 +1,7 @@
 cimport cython
 
 from gateway.execution.levels.loads cimport PendingBatch, PendingLoad
-from gateway.execution.levels.request cimport Request
+from gateway.execution.model.state cimport State
 from gateway.execution.tasks.stepped_in_c cimport SteppedTask
 from loaders.batches cimport Batch, Load
 
@@ -13,6 +13,6 @@ cdef class Waits:
 
     cpdef has_values(self, waiting)
     cpdef wake(self)
-    cpdef Batch only_batch(self, Request run)
+    cpdef Batch only_batch(self, State run)
     @cython.locals(awaited=Load, batch=Batch, task=SteppedTask, others=Py_ssize_t, waiting=PendingBatch)
-    cdef list _load_batches(self, Request run, list loads)
+    cdef list _load_batches(self, State run, list loads)

@@ -14,7 +14,7 @@ from collections.abc import Generator, Iterable, Sequence
 from typing import Any
 
 from gateway.execution.levels.loads import PendingBatch, PendingLoad
-from gateway.execution.levels.request import Request
+from gateway.execution.model.state import State
 from gateway.execution.tasks.dropped import drop
 from gateway.execution.tasks.resolver_task import ResolverTask, awaited_elsewhere
 from loaders.batches import Batch
@@ -61,7 +61,7 @@ class Waits:
 
     # -- waiting
 
-    async def for_more(self, run: Request) -> None:
+    async def for_more(self, run: State) -> None:
         """Wait until awaited values have arrived, unless an `only_batch` gives them."""
         loads, run.loads = run.loads, []
         if loads:
@@ -84,7 +84,7 @@ class Waits:
         else:
             await self._wait(run)
 
-    def only_batch(self, run: Request) -> Batch | None:
+    def only_batch(self, run: State) -> Batch | None:
         """The only batch that the request waits for, if it is not scheduled yet; else None."""
         if len(run.loads) == 1 and not (run.waiting or self.unwanted or run.dropped):
             only = run.loads[0]
@@ -95,7 +95,7 @@ class Waits:
         return None
 
     def _load_batches(
-        self, run: Request, loads: list[PendingLoad | ResolverTask]
+        self, run: State, loads: list[PendingLoad | ResolverTask]
     ) -> list[ResolverTask]:
         """Load the batches of these loads, which were held back.
 
@@ -148,7 +148,7 @@ class Waits:
                 task.release()
         return []
 
-    async def _wait(self, run: Request) -> None:
+    async def _wait(self, run: State) -> None:
         if self.fatal is not None:
             return
         waiter = self.waiter = Waiter(run)
@@ -160,7 +160,7 @@ class Waits:
 
     # -- cancellation
 
-    def cancel_tasks(self, run: Request) -> None:
+    def cancel_tasks(self, run: State) -> None:
         """Cancel all tasks that have not ended: the request was cancelled."""
         run.cancelled = True
         waiting = [task for column in run.waiting for task in column.tasks]
@@ -170,7 +170,7 @@ class Waits:
                 task.cancel()
         self._cancel_dropped(run)
 
-    def _cancel_dropped(self, run: Request) -> None:
+    def _cancel_dropped(self, run: State) -> None:
         for task in run.dropped:
             if task not in self.cancelled_tasks:
                 self.cancelled_tasks.add(task)
@@ -184,7 +184,7 @@ class Waits:
                 self.unwanted.add(task)
                 task.sink.count_down()
 
-    def discard_unwanted(self, run: Request, waiting: Iterable[Any]) -> None:
+    def discard_unwanted(self, run: State, waiting: Iterable[Any]) -> None:
         """Stop waiting for the tasks and loads of these columns whose values have no position any
         more."""
         unwanted = []
@@ -201,7 +201,7 @@ class Waits:
                     run.loads.remove(column)
         self.discard(unwanted)
 
-    async def end_unwanted(self, run: Request) -> None:
+    async def end_unwanted(self, run: State) -> None:
         """Cancel the tasks whose values are not needed, and wait until they have ended: all values
         of the response have arrived."""
         self.cancelled_tasks |= self.unwanted
@@ -216,7 +216,7 @@ class Waits:
         if dropped:
             await self._ended(run, dropped)
 
-    async def _ended(self, run: Request, tasks: Sequence[Future[Any]]) -> None:
+    async def _ended(self, run: State, tasks: Sequence[Future[Any]]) -> None:
         """Wait until tasks have ended. A cancellation of the request reaches all others at once."""
         everything = asyncio.ensure_future(asyncio.wait(tasks))
         everything.add_done_callback(self.wake_later)
@@ -226,7 +226,7 @@ class Waits:
         finally:
             everything.cancel()
 
-    async def abandon(self, run: Request) -> None:
+    async def abandon(self, run: State) -> None:
         """Cancel all pending tasks and loads, and wait until they have ended."""
         for column in pending_columns(run):
             if isinstance(column, PendingLoad):
@@ -255,7 +255,7 @@ class Waits:
                     dropped.cancel()
 
 
-def pending_columns(run: Request) -> list[Any]:
+def pending_columns(run: State) -> list[Any]:
     """Returns everything that the run waits for, or holds back."""
     return [*run.waiting, *(load for load in run.loads if isinstance(load, PendingLoad))]
 
@@ -265,9 +265,9 @@ class Waiter(Future[None]):
     at once, as with `asyncio.gather`. Otherwise a task whose awaited future is done would take its
     next step before the request itself learns of the cancellation."""
 
-    def __init__(self, run: Request) -> None:
+    def __init__(self, run: State) -> None:
         Future.__init__(self, loop=run.loop)
-        self.run: Request | None = run
+        self.run: State | None = run
 
     def cancel(self, msg: Any = None) -> bool:
         if self.run is not None:
@@ -280,7 +280,7 @@ class Turn(Waiter):
     cancellation of the request in this turn cancels its tasks at once: after `asyncio.sleep(0)`, a
     task whose awaited future is done would take its next step before."""
 
-    def __init__(self, run: Request) -> None:
+    def __init__(self, run: State) -> None:
         Waiter.__init__(self, run)
         self.set_result(None)
 

@@ -7,14 +7,27 @@ Rows below a null are in the tables, too; nothing refers to them.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gateway.execution.encode import PART, SMALL, SMALL_TEXT, TooLarge, dumps, encode
 from gateway.execution.levels import slices
-from gateway.execution.levels.compiled import BUILT, json_writer
-from gateway.execution.levels.slots import LeafSlot
+from gateway.execution.levels.leaves import LeafSlot
 from gateway.execution.levels.tables import ABSTRACT, Column, Table, tables_below
+from loaders.compiled import WANTED
 
+if TYPE_CHECKING:
+    from gateway.execution.levels.json_writer import TableWriter
+
+try:
+    if not WANTED:
+        raise ImportError
+    from gateway.execution.levels import json_writer
+except ImportError:  # not built, or PINWAY_COMPILED=0
+    json_writer = None  # type: ignore[assignment]
+
+BUILT: bool = json_writer is not None
+"""Whether compiled code reads leaves and writes tables."""
+__all__ = ["BUILT", "json_writer", "written"]
 AT_ONCE = 4_096
 """The number of objects and items that compiled code writes between two rests."""
 
@@ -25,12 +38,14 @@ async def written(
     rest: Callable[[], Awaitable[None]],
     garbage: list[list[Any]],
     most: int = 0,
+    begun: TableWriter | None = None,
 ) -> list[bytes]:
     """Returns the JSON of the root tables as one object, in several parts if it is large. `count`
-    is the number of objects. `garbage` gets the lists that are to be freed in slices. Raises
-    TooLarge as soon as the parts have more than `most` bytes (0: any number)."""
+    is the number of objects. `garbage` gets the lists that are to be freed in slices. `begun` is
+    the compiled writer of the first root, if it has taken a step. Raises TooLarge as soon as the
+    parts have more than `most` bytes (0: any number)."""
     if BUILT:
-        return await _compiled(roots, rest, most)
+        return await _compiled(roots, rest, most, begun)
     data: dict[str, Any] = {}
     if count <= SMALL and not _has_long_texts(roots):
         for root in roots:
@@ -38,7 +53,10 @@ async def written(
             for _ in _objects(root, made):
                 pass
             data.update(made[0])
-        return [dumps(data)]
+        text = dumps(data)
+        if 0 < most < len(text):
+            raise TooLarge
+        return [text]
     for root in roots:
         made = []
         for large in _objects(root, made):
@@ -50,26 +68,31 @@ async def written(
 
 
 async def _compiled(
-    roots: Sequence[Table], rest: Callable[[], Awaitable[None]], most: int
+    roots: Sequence[Table],
+    rest: Callable[[], Awaitable[None]],
+    most: int,
+    begun: TableWriter | None,
 ) -> list[bytes]:
     if not roots:
         return [b"{}"]
     parts: list[bytes] = []
     total = 0
     for number, root in enumerate(roots):
-        table = json_writer.TableWriter(root)
+        table, begun = begun or json_writer.TableWriter(root), None
         first = len(parts)
-        while table.step(AT_ONCE, PART):
+        while True:
+            left = table.step(AT_ONCE, PART)
             part = table.take()
+            if number and len(parts) == first:  # join the objects of the root fields
+                parts[-1] = parts[-1][:-1] + b","
+                part = part[1:]
+            parts.append(part)
             total += len(part)
             if 0 < most < total:
                 raise TooLarge
-            parts.append(part)
+            if not left:
+                break
             await rest()
-        parts.append(table.take())
-        if number:  # join the objects of the root fields
-            parts[first - 1] = parts[first - 1][:-1] + b","
-            parts[first] = parts[first][1:]
     return parts
 
 
@@ -79,7 +102,7 @@ def _has_long_texts(roots: Sequence[Table]) -> bool:
     for table in tables_below(roots):
         for column in table.columns:
             if isinstance(column.slot, LeafSlot):
-                total += column.slot.leaf.characters(column.values)
+                total += column.slot.characters(column.values)
                 if total > SMALL_TEXT:
                     return True
     return False

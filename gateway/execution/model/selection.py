@@ -1,14 +1,13 @@
 """Selections: the collected fields of an operation for one object type, which the executor works
 through.
 
-Each field has a source, which resolves its values, and a completer, which completes them. The
+Each field has a source, which resolves its values, and a slot, which completes them. The
 operation's compiler makes both when they are first used. This module has only the interfaces of the
-compiler, the sources and the completers.
+compiler and the sources.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -27,34 +26,9 @@ from gateway.execution.model.operation import Operation
 
 
 class Source(Protocol):
-    """Resolves a field's values: one of the classes in `run.sources`. Attribute and Call have
+    """Resolves a field's values: one of the classes in `levels.sources`. Attribute and Call have
     `start(run, field, objs, positions)`, which returns a value, an awaitable or an exception for
     each object. Constant and Bulk are recognized by their class."""
-
-
-class Completer(Protocol):
-    """Completes values of one type: one of the classes that `compile.completers` makes."""
-
-    field: Field
-    nonnull: bool
-
-    def complete(
-        self, run: Any, values: Sequence[Any], positions: Any, classes: set[type] | None = None
-    ) -> None:
-        """Complete values, and put them at their response positions. No value may be awaitable.
-        `positions` is parallel to `values`. `classes` are the values' classes, if known."""
-
-    def fails(self, value: Any) -> bool:
-        """Whether completing this value gives an error, as far as the value alone shows: it is an
-        exception, or it is null and the type is non-null."""
-
-
-class TryFused(Protocol):
-    """The fast path of one selection: `fused.attempts.Subtree`."""
-
-    def __call__(self, run: Any, objs: Sequence[Any], positions: Any) -> bool:
-        """Execute the selection for these objects, with everything below it. Returns False if the
-        plain path must do that. `positions` is parallel to `objs`."""
 
 
 class Compiler(Protocol):
@@ -67,15 +41,9 @@ class Compiler(Protocol):
 
     def source_of(self, field: Field) -> Source: ...
 
-    def completer_of(self, field: Field) -> Completer: ...
-
     def slot_of(self, field: Field) -> Any: ...
 
-    def builder_of(self, selection: Selection) -> Any: ...
-
     def shape_of(self, selection: Selection) -> Any: ...
-
-    def fused_for(self, selection: Selection) -> TryFused | None: ...
 
 
 class Field:
@@ -105,19 +73,14 @@ class Field:
         return self.compiler.source_of(self)
 
     @cached_property
-    def completer(self) -> Completer:
-        """Completes the field's values."""
-        return self.compiler.completer_of(self)
-
-    @cached_property
     def slot(self) -> Any:
-        """Completes the field's values in tables: a `levels.slots.Slot`."""
+        """Completes the field's values: a `levels.slot.Slot`."""
         return self.compiler.slot_of(self)
 
     def forget(self) -> None:
         """Drop the cached properties, to break reference cycles: most of them refer to the
         field."""
-        for name in ("source", "completer", "slot", "about", "in_document"):
+        for name in ("source", "slot", "about", "in_document"):
             self.__dict__.pop(name, None)
 
     @cached_property
@@ -162,24 +125,13 @@ class Selection:
                 )
 
     @cached_property
-    def builder(self) -> Any:
-        """Makes the selection's objects on the plain path: a `run.object_builder.ObjectBuilder`."""
-        return self._compiler.builder_of(self)
-
-    @cached_property
     def shape(self) -> Any:
         """The columns of the selection's table: a `levels.shapes.Shape`."""
         return self._compiler.shape_of(self)
 
-    @cached_property
-    def try_fused(self) -> TryFused | None:
-        """The selection's fast path, or None if it has none."""
-        return self._compiler.fused_for(self)
-
     def forget(self) -> None:
         """Drop the cached properties, to break reference cycles: most of them refer to the
         selection."""
-        for name in ("builder", "shape", "try_fused"):
-            self.__dict__.pop(name, None)
+        self.__dict__.pop("shape", None)
         for field in self.fields:
             field.forget()

@@ -8,8 +8,6 @@ from contextvars import Context, copy_context
 from types import CoroutineType
 from typing import Any
 
-from gateway.execution.model.positions import Positions, some
-from gateway.execution.model.selection import Completer
 from gateway.execution.model.state import State, Then
 from gateway.execution.tasks.column import Column
 from gateway.execution.tasks.compiled import start_all
@@ -36,7 +34,8 @@ class PendingColumn(Column):
         "_total",
     )
 
-    def __init__(self, run: State, positions: Positions, then: Then, total: int) -> None:
+    def __init__(self, run: State, positions: Any, then: Then, total: int) -> None:
+        """`positions` are the positions of the column's values: `levels.tables.Positions`."""
         self._run, self._positions, self._then, self._total = run, positions, then, total
         self._started = False
         self._resolver_context = run.resolver_context
@@ -168,30 +167,6 @@ class PendingColumn(Column):
 
     def wanted(self, index: int) -> bool:
         return self._run.alive(self._positions, index)
-
-    def null_propagated(self) -> None:
-        """Nothing to do: each value has its own position."""
-
-    def is_for(self, count: int) -> bool:
-        """Whether the plain path can take over the values for this number of objects (see
-        `State.resolved`)."""
-        return False
-
-    def move(
-        self, positions: Positions, completer: Completer
-    ) -> tuple[Sequence[Any], Sequence[int]]:
-        """Complete the values at these positions: the attempt was given up. Returns the values that
-        the attempt had taken, and their indexes, for the caller to complete."""
-        raise NotImplementedError
-
-
-def completing(completer: Completer, positions: Positions) -> Then:
-    """Returns a function for `then` that completes values at their positions."""
-
-    def then(run: State, values: Sequence[Any], numbers: Sequence[int] | None) -> None:
-        completer.complete(run, values, positions if numbers is None else some(positions, numbers))
-
-    return then
 
 
 async def _awaited(value: Any) -> Any:

@@ -11,7 +11,9 @@ import pytest
 from loaders.compiled import ROOT, digest, is_stale
 
 
-@pytest.mark.parametrize("name", ["run/execution.py", "run/execution.pxd", "fused/written.pyx"])
+@pytest.mark.parametrize(
+    "name", ["levels/execution.py", "levels/execution.pxd", "levels/json_writer.pyx"]
+)
 def test_a_source_that_changes_after_compiling_is_noticed(name: str, tmp_path: Path) -> None:
     for folder in ("gateway", "loaders"):
         for source in (ROOT / folder).rglob("*.p*"):

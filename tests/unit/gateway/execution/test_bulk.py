@@ -10,7 +10,7 @@ import pytest
 import strawberry
 from strawberry.types import Info
 
-from gateway.execution.run.base_completer import SLICE
+from gateway.execution.levels.slices import SLICE
 from loaders.bulk import bulk
 from schema.fields import field as field_of
 from tests.execution.slicing import in_slices

@@ -20,7 +20,7 @@ from graphql import (
 
 from gateway.execution import encode
 from gateway.execution.compile.variant import Variant
-from gateway.execution.run.base_completer import SLICE
+from gateway.execution.levels.slices import SLICE
 from gateway.settings import Settings
 from gateway.site.executors import executor_of
 from loaders.bulk import bulk
@@ -117,6 +117,28 @@ async def test_lists_that_arrive_for_part_of_a_large_level_give_the_same_respons
 ) -> None:
     query = f"{{people(count:{count}){{n friends{{n friends{{n friends{{n}}}}}}}}}}"
     await both(strawberry.Schema(People)._schema, query)
+
+
+@strawberry.type
+class Kept:
+    numbers: strawberry.Private[list[int]]
+
+    @strawberry.field
+    def all(self) -> list[int]:
+        return self.numbers
+
+    @strawberry.field
+    def cleared(self) -> bool:
+        self.numbers.clear()
+        return True
+
+
+async def test_a_large_list_that_a_resolver_changes_later_is_as_it_was() -> None:
+    schema = strawberry.Schema(Kept)._schema
+    for count in (1, SLICE, SLICE + 1):
+        outcome = await ours(schema, "{ all cleared }", root=Kept(numbers=list(range(count))))
+        assert not outcome.errors
+        assert orjson.loads(outcome.data or b"")["all"] == list(range(count))
 
 
 async def test_a_bug_of_the_executor_is_an_error_of_the_response(

@@ -10,8 +10,10 @@ from typing import Any
 import orjson
 import pytest
 import strawberry
+from graphql import parse
 
 from gateway.execution import encode
+from gateway.execution.compile.engine import Engine
 from gateway.execution.executor import Executor
 from gateway.execution.levels import slices
 from gateway.settings import Limits, Settings
@@ -149,3 +151,31 @@ async def test_the_texts_of_one_object_are_encoded_in_small_parts() -> None:
     assert result.data is not None
     assert result.size > 98 * LENGTH
     assert max(map(len, result.data)) < 2 * encode.PART
+
+
+SIZED = {
+    "one part": "{ rows(count: 1) { text } }",
+    "one large part": "{ rows(count: 1) { " + times("text", 20) + " } }",
+    "many large parts": "{ rows(count: 100) { lines } }",
+    "many small parts": "{ rows(count: 9000) { __typename } }",
+    "several root fields": "{ rows(count: 1) { text } other: rows(count: 20) { lines } }",
+    "a mutation": "mutation { rows(count: 1) { text } other: rows(count: 20) { lines } }",
+}
+
+
+@strawberry.type
+class Mutation(Query):
+    pass
+
+
+WRITING = strawberry.Schema(Query, Mutation)._schema
+
+
+@pytest.mark.parametrize("query", SIZED.values(), ids=SIZED)
+async def test_the_last_byte_counts_for_the_largest_size_of_a_response(query: str) -> None:
+    plan = Engine(WRITING).compile(parse(query))
+    size = len((await plan.run()).data or b"")
+    assert len((await plan.run(most_bytes=size)).data or b"") == size
+    for most in (size - 1, size // 2, 1):
+        with pytest.raises(encode.TooLarge):
+            await plan.run(most_bytes=most)

@@ -15,10 +15,8 @@ from datasources.errors import BadInput, StoreUnavailable
 from gateway.execution.client_errors import MESSAGE, shown
 from gateway.execution.compile.engine import Engine, Outcome
 from gateway.execution.levels import failures
-from gateway.execution.run import errors as run_errors
-from gateway.execution.run import response
-from gateway.execution.run.base_completer import SLICE
-from gateway.execution.run.errors import MOST_ERRORS
+from gateway.execution.levels.failures import MOST_ERRORS
+from gateway.execution.levels.slices import SLICE
 from gateway.execution.tasks.deadlines import Deadlines
 from gateway.settings import Limits, Settings
 from gateway.site.executors import executor_of
@@ -128,14 +126,13 @@ async def test_the_first_errors_are_shown_and_all_others_are_counted(query: str)
 async def test_no_error_is_made_for_fields_that_are_left_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    count, located = 0, run_errors.located
+    count, located = 0, failures.located
 
     def counted(*given: Any) -> GraphQLError:
         nonlocal count
         count += 1
         return located(*given)
 
-    monkeypatch.setattr(response, "located", counted)
     monkeypatch.setattr(failures, "located", counted)
     await run(Engine(SCHEMA._schema), FIELDS["aliases"])
     assert count == MOST_ERRORS
@@ -212,7 +209,7 @@ async def test_a_long_message_is_cut() -> None:
 async def test_the_deadline_ends_the_writing_of_errors(monkeypatch: pytest.MonkeyPatch) -> None:
     in_slices(monkeypatch, budget=0.0)  # a rest after each slice
     plan = Engine(SCHEMA._schema).compile(parse("{ rows(count: 1000) { own a: own } }"))
-    deadlines, located, written = Deadlines(60.0), run_errors.located, 0
+    deadlines, located, written = Deadlines(60.0), failures.located, 0
 
     def late(*given: Any) -> GraphQLError:
         nonlocal written
@@ -222,7 +219,6 @@ async def test_the_deadline_ends_the_writing_of_errors(monkeypatch: pytest.Monke
             deadline.expire()
         return located(*given)
 
-    monkeypatch.setattr(response, "located", late)
     monkeypatch.setattr(failures, "located", late)
     with pytest.raises(TimeoutError), deadlines.begin() as deadline:
         await plan.run(context=SimpleNamespace(fault=None), deadline=deadline)

@@ -1,7 +1,5 @@
-"""Each attribute of an object is read once, before the resolvers of the object's fields are called.
-
-So it is for objects that the fast path makes, that it gives up, and that it never sees.
-"""
+"""Each attribute of an object is read once, before the resolvers of the object's fields are called:
+usual values, which compiled code reads, and unusual values."""
 
 import asyncio
 import json
@@ -23,7 +21,7 @@ from graphql import (
 )
 from strawberry.types import Info
 
-from gateway.execution.run.base_completer import SLICE
+from gateway.execution.levels.slices import SLICE
 from loaders.bulk import bulk
 from schema.fields import field as field_of
 from tests.unit.gateway.execution.engines import both, ours
@@ -74,7 +72,7 @@ class Row:
 
     @strawberry.field
     def path(self, info: Info[Any, None]) -> str:
-        """The resolver asks for its path, so that the plain path makes the row."""
+        """The key of the row. The resolver reads its path."""
         return str(info.path.key)
 
 

@@ -8,10 +8,9 @@ import pytest
 from graphql import build_schema, parse
 
 from gateway.execution.compile.plan import Plan
-from gateway.execution.levels.compiled import BUILT, json_writer
 from gateway.execution.levels.failures import Failures
 from gateway.execution.levels.tables import Order, Table, cut_loose, is_alive, path_of
-from gateway.execution.levels.writer import written
+from gateway.execution.levels.writer import BUILT, json_writer, written
 from gateway.execution.side_thread import Aside
 
 SDL = """type Query { boards: [Board] strict: Board! }

@@ -26,7 +26,7 @@ from graphql import (
 from strawberry.extensions import SchemaExtension
 
 from gateway.execution.compile.engine import Engine
-from gateway.execution.run.info import same_for_all
+from gateway.execution.levels.info import same_for_all
 from loaders.bulk import bulk
 from schema.fields import field as field_of
 from tests.unit.gateway.execution.engines import both, ours

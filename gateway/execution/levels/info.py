@@ -20,7 +20,7 @@ from graphql.execution.values import VariableValues
 from graphql.pyutils import Path, is_awaitable
 from graphql.type import GraphQLResolveInfoHelpers
 
-from gateway.execution.model.positions import ItemPositions, Positions
+from gateway.execution.levels.tables import Column, Positions
 from gateway.execution.model.selection import Field
 from gateway.execution.model.state import State
 from gateway.execution.tasks.dropped import observe
@@ -41,10 +41,7 @@ class LazyInfo(GraphQLResolveInfo[Any]):
 
     @cached_property
     def path(self) -> Path:
-        positions, i = tuple.__getitem__(self, 4)
-        found = path_of(positions, i)
-        assert found is not None
-        return found
+        return path_of(*tuple.__getitem__(self, 4))
 
     @cached_property
     def variable_values(self) -> VariableValues:
@@ -52,16 +49,17 @@ class LazyInfo(GraphQLResolveInfo[Any]):
         return found
 
 
-def path_of(positions: Positions | None, i: int) -> Path | None:
-    """Returns the path of a position; None for the root."""
-    steps = []
-    while positions is not None:
-        base, i = positions.base(i)
-        steps.append(base.step(i))
-        positions, i = base.above(i)
+def path_of(positions: Positions | Column, i: int) -> Path:
+    """Returns the path of position number `i`."""
+    column: Column | None
+    steps, (column, row) = [], positions.base(i)
+    while column is not None:
+        steps.append(column.step(row))
+        column, row = column.above(row)
     path: Path | None = None
     for key, _, typename in reversed(steps):
         path = Path(path, key, typename)
+    assert path is not None
     return path
 
 
@@ -76,7 +74,7 @@ def _track(dropped: list[Task[Any]], values: Sequence[Any]) -> None:
 
 async def _gather(dropped: list[Task[Any]], values: Sequence[Any]) -> list[Any]:
     """Like graphql-core's `gather_with_cancel`. When a value fails, the others run on until the end
-    of the request: other resolvers may await what they await (`run.waiting`)."""
+    of the request: other resolvers may await what they await (`levels.waits`)."""
     tasks = [ensure_future(value) for value in values]
     try:
         return await asyncio.gather(*tasks)
@@ -96,21 +94,10 @@ def _helpers(run: State) -> GraphQLResolveInfoHelpers:
     return helpers
 
 
-def field_position(positions: Positions, i: int) -> tuple[Positions, int]:
-    """Returns the position of the field of a value. For a list item, this is the position of the
-    outermost list."""
-    base, i = positions.base(i)
-    while isinstance(base, ItemPositions):
-        above, i = base.above(i)
-        assert above is not None
-        base, i = above.base(i)
-    return base, i
-
-
 def make_info(
-    run: State, field: Field, positions: Positions | None, i: int
+    run: State, field: Field, positions: Positions | Column, i: int
 ) -> GraphQLResolveInfo[Any]:
-    """Returns the info for one position of the field."""
+    """Returns the info for one position of the field: number `i`, or row `i` of a column."""
     of_field, of_schema, operation = field.about
     return tuple.__new__(
         LazyInfo,

@@ -3,7 +3,7 @@ specification)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from math import isfinite
 from typing import Any
@@ -21,11 +21,12 @@ from graphql import (
 from graphql.pyutils import Undefined, inspect, is_awaitable
 
 from gateway.execution.encode import dumps
-from gateway.execution.model.positions import Positions, some
+from gateway.execution.levels.awaits import when_ready
+from gateway.execution.levels.slot import Slot
+from gateway.execution.levels.tables import ID, LEAF, Column, Positions, Rows
 from gateway.execution.model.selection import Field
 from gateway.execution.model.state import State
 from gateway.execution.model.value_classes import all_plain, classes_of, is_plain
-from gateway.execution.run.base_completer import BaseCompleter
 from gateway.execution.tasks.dropped import drop
 from gateway.execution.tasks.frames import without_frame
 
@@ -35,11 +36,13 @@ LEAST, GREATEST = -(2**31), 2**31 - 1
 NULL = type(None)
 
 
-class LeafCompleter(BaseCompleter):
-    """Completes one scalar or enum type."""
+class LeafSlot(Slot):
+    """A scalar or an enum."""
+
+    __slots__ = ("_coerce", "_exact", "_may_be_long", "_names", "type")
 
     def __init__(self, field: Field, type_: GraphQLLeafType, nonnull: bool) -> None:
-        super().__init__(field, nonnull)
+        Slot.__init__(self, field, nonnull, ID if type_ is GraphQLID else LEAF)
         self.type = type_
         self._coerce = type_.coerce_output_value
         self._exact = _exact_kind(type_)
@@ -51,32 +54,62 @@ class LeafCompleter(BaseCompleter):
     def complete(
         self,
         run: State,
+        column: Column,
+        rows: Rows,
         values: Sequence[Any],
-        positions: Positions,
         classes: set[type] | None = None,
     ) -> None:
-        positions.put_all(self.column(run, values, positions, classes))
-
-    def column(
-        self,
-        run: State,
-        values: Sequence[Any],
-        positions: Positions,
-        classes: set[type] | None = None,
-    ) -> Sequence[Any]:
-        """Returns the coerced values, parallel to `values`. A failed value is recorded, and is None
-        in the result."""
-        made: Sequence[Any]
         try:
             made = self.usual(values, classes_of(values) if classes is None else classes)
         except Exception:  # the loop below finds the unusual value
-            awaited: dict[int, Any] = {}
-            made = [self._one(run, value, positions, i, awaited) for i, value in enumerate(values)]
-            if awaited:
-                completer, at = _Awaited(self.field, nonnull=False), some(positions, list(awaited))
-                run.complete_later(completer, list(awaited.values()), at)
-        run.characters += self.characters(made)
-        return made
+            self.complete_each(run, column, rows, values)
+        else:
+            column.put(rows, made)
+
+    def complete_each(
+        self, run: State, column: Column, rows: Iterable[int], values: Iterable[Any]
+    ) -> None:
+        """Complete values, some of which are null, exceptions, or not what the type expects."""
+        awaited: dict[int, Any] = {}
+        for row, value in zip(rows, values, strict=True):
+            try:
+                if isinstance(value, Exception):
+                    run.failures.add(column, row, value)
+                elif value is None or value is Undefined:
+                    if self.nonnull:
+                        run.failures.add(column, row, self.null_error())
+                else:
+                    coerced = self.coerced_one(value)
+                    if is_awaitable(coerced):
+                        awaited[row] = coerced
+                        continue
+                    if type(coerced) not in SIMPLE:
+                        dumps(coerced)  # raises TypeError
+                    column.values[row] = coerced
+            except Exception as error:
+                run.failures.add(column, row, error)
+        if awaited:
+            self._put_unchanged(run, column, awaited)
+
+    def _put_unchanged(self, run: State, column: Column, awaited: dict[int, Any]) -> None:
+        """Await what a scalar's own function returned. As with graphql-core, the results are put
+        into the response unchanged."""
+        rows = list(awaited)
+
+        def then(run: State, values: Sequence[Any], numbers: Sequence[int] | None) -> None:
+            for n, value in zip(numbers or range(len(rows)), values, strict=True):
+                if value is None or value is Undefined:
+                    continue
+                try:
+                    if isinstance(value, Exception):
+                        raise value
+                    dumps(value)
+                except Exception as error:
+                    run.failures.add(column, rows[n], without_frame(error))
+                else:
+                    column.values[rows[n]] = value
+
+        when_ready(run, list(awaited.values()), Positions(column, rows), then)
 
     def characters(self, values: Sequence[Any]) -> int:
         """Returns the number of characters of the texts among coerced values. Texts of a type
@@ -133,28 +166,6 @@ class LeafCompleter(BaseCompleter):
             raise
         return coerced
 
-    def _one(
-        self, run: State, value: Any, positions: Positions, i: int, awaited: dict[int, Any]
-    ) -> Any:
-        """Returns the coerced value of position `i`. Returns None for a failure, which is recorded,
-        and for an awaitable, which is added to `awaited`."""
-        try:
-            if isinstance(value, Exception):
-                run.fail(positions, i, value)
-            elif value is None or value is Undefined:
-                if self.nonnull:
-                    run.fail(positions, i, self.null_error())
-            else:
-                coerced = self.coerced_one(value)
-                if not is_awaitable(coerced):
-                    if type(coerced) not in SIMPLE:
-                        _check(coerced)
-                    return coerced
-                awaited[i] = coerced
-        except Exception as error:
-            run.fail(positions, i, error)
-        return None
-
     def coerce(self, value: Any) -> Any:
         """Returns the coerced value. Raises graphql-core's errors, and TypeError for a value that
         can't be encoded as JSON."""
@@ -176,7 +187,7 @@ class LeafCompleter(BaseCompleter):
         return coerced
 
     def fails(self, value: Any) -> bool:
-        if super().fails(value):
+        if Slot.fails(self, value):
             return True
         if value is None or value is Undefined or self._exact is None or is_awaitable(value):
             return False  # a custom scalar or an enum coerces each value once, when it is completed
@@ -186,9 +197,9 @@ class LeafCompleter(BaseCompleter):
             return True
         return False
 
-    def written(self) -> tuple[str, Callable[[Any], Any] | None]:
-        """Returns the kind of the type for JsonWriter (see `JsonWriter.attribute`), and, for the
-        kind "other", the function that coerces a value."""
+    def kind_of_leaf(self) -> tuple[str, Callable[[Any], Any] | None]:
+        """Returns the kind of the type for `LeafReader.add`, and, for the kind "other", the
+        function that coerces a value."""
         if self.type is GraphQLID:
             return "ID", None
         for scalar, kind in _EXACT:
@@ -202,20 +213,6 @@ class LeafCompleter(BaseCompleter):
         if not is_plain(type(value)):
             raise TypeError
         return self.coerce(value)
-
-
-class _Awaited(BaseCompleter):
-    """Completes awaitables that a scalar's own function returned. As with graphql-core, their
-    results are put into the response unchanged."""
-
-    def complete_present(self, run: State, values: Sequence[Any], positions: Positions) -> None:
-        for i, value in enumerate(values):
-            try:
-                dumps(value)
-            except Exception as error:
-                run.fail(positions, i, without_frame(error))
-            else:
-                positions.put(i, value)
 
 
 def _characters(values: Sequence[Any]) -> int:
@@ -237,8 +234,8 @@ def _check(coerced: Any) -> None:
 class _Names(dict[Any, str]):
     """The names of an enum's values. A name is added when its value is first coerced."""
 
-    def __init__(self, leaf: LeafCompleter) -> None:
-        super().__init__()
+    def __init__(self, leaf: LeafSlot) -> None:
+        dict.__init__(self)
         self._leaf = leaf
 
     def __missing__(self, value: Any) -> str:

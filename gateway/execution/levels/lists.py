@@ -1,5 +1,5 @@
 """Completes lists. The items of all lists of a column are completed as one column, one list after
-the other."""
+the other (section "Value Completion" of the specification)."""
 
 from __future__ import annotations
 
@@ -12,97 +12,99 @@ from typing import Any
 from graphql import GraphQLError
 from graphql.pyutils import is_async_iterable, is_iterable
 
-from gateway.execution.model.positions import ItemPositions, Positions, some
-from gateway.execution.model.selection import Completer, Field
+from gateway.execution.levels import slices
+from gateway.execution.levels.awaits import complete_values
+from gateway.execution.levels.slot import Slot
+from gateway.execution.levels.tables import LIST, Column, Rows, Table
+from gateway.execution.model.selection import Field
 from gateway.execution.model.state import State
 from gateway.execution.model.value_classes import classes_of
-from gateway.execution.run.base_completer import SLICE, BaseCompleter
 from gateway.execution.tasks.dropped import drop
 
 
-class ListCompleter(BaseCompleter):
-    """Completes lists of one item type."""
+class ListSlot(Slot):
+    """A list of one item type."""
 
-    def __init__(self, field: Field, item: Completer, nonnull: bool) -> None:
-        super().__init__(field, nonnull)
+    __slots__ = ("item",)
+
+    def __init__(self, field: Field, item: Slot, nonnull: bool) -> None:
+        Slot.__init__(self, field, nonnull, LIST)
         self.item = item
 
-    def complete_present(self, run: State, values: Sequence[Any], positions: Positions) -> None:
+    def complete_present(
+        self, run: State, column: Column, rows: Rows, values: Sequence[Any]
+    ) -> None:
         if classes_of(values) == {list}:
-            self._complete(run, values, positions, None)
+            self._add_items(run, column, rows, values)
             return
         lists: list[Sequence[Any]] = []
-        which = []
+        places = []
         streams, streamed = [], []
-        for i, value in enumerate(values):
+        for row, value in zip(rows, values, strict=True):
             if type(value) is list or type(value) is tuple:
                 lists.append(value)
-                which.append(i)
+                places.append(row)
             elif is_async_iterable(value):
                 streams.append(_gathered(value, self.item, run))
-                streamed.append(i)
+                streamed.append(row)
             elif not is_iterable(value):
                 field = self.field
-                run.fail(
-                    positions,
-                    i,
-                    GraphQLError(
-                        "Expected Iterable, but did not find one for field"
-                        f" '{field.parent}.{field.name}'."
-                    ),
-                )
+                message = "Expected Iterable, but did not find one for field"
+                error = GraphQLError(f"{message} '{field.parent}.{field.name}'.")
+                run.failures.add(column, row, error)
             else:
                 items: list[Any] = []
                 try:
                     iterator = iter(value)
-                    items.extend(islice(iterator, SLICE))
+                    items.extend(islice(iterator, slices.SLICE))
                 except Exception as error:
                     drop(items, run)
-                    run.fail(positions, i, error)
+                    run.failures.add(column, row, error)
                 else:
-                    if len(items) == SLICE:
+                    if len(items) == slices.SLICE:
                         streams.append(_read_on(iterator, items, run))
-                        streamed.append(i)
+                        streamed.append(row)
                         continue
                     lists.append(items)
-                    which.append(i)
+                    places.append(row)
         if lists:
-            self._complete(run, lists, positions, which)
+            self._add_items(run, column, places, lists)
         if streams:
-            run.complete_values(streams, some(positions, streamed), self)
+            complete_values(run, column, streamed, streams)
 
     def fails(self, value: Any) -> bool:
-        if super().fails(value):
+        if Slot.fails(self, value):
             return True
         known = type(value) is list or type(value) is tuple
         return known and self.item.nonnull and any(map(self.item.fails, value))
 
-    def _complete(
-        self,
-        run: State,
-        lists: Sequence[Sequence[Any]],
-        positions: Positions,
-        which: list[int] | None,
+    def _add_items(
+        self, run: State, column: Column, rows: Rows, lists: Sequence[Sequence[Any]]
     ) -> None:
-        """Complete lists. List `n` is at position `which[n]`, or at position `n` if `which` is
-        None."""
-        starts: list[int] = []
-        flat: Sequence[Any] = lists[0][:]  # a copy: a resolver may change its list later
-        if len(lists) > 1:
-            joined: list[Any] = []
-            for items in lists:
-                starts.append(len(joined))
-                joined += items
-            flat = joined
-        made: list[list[Any]] = [[None] * len(items) for items in lists]
-        item = self.item
-        items_at = ItemPositions(positions, self.field, which, made, starts, item.nonnull)
-        if which is None:
-            positions.put_all(made)
+        """Complete the items of lists as one column, one list after the other."""
+        if column.below is None:
+            table = column.add_table(Table([self.item], column))
         else:
-            positions.put_some(which, made)
+            (table,) = column.below
+        first = table.count
+        flat: Sequence[Any]
+        if len(lists) == 1:
+            (only,) = lists
+            flat = only[:]  # a copy: a resolver may change its list later
+            (row,) = rows
+            if flat:
+                table.add(len(flat), row)
+            column.values[row] = (first, table.count)
+        else:
+            flat = []
+            for row, items in zip(rows, lists, strict=True):
+                start = table.count
+                if items:
+                    flat += items
+                    table.add(len(items), row)
+                column.values[row] = (start, table.count)
         if flat:
-            run.complete_values(flat, items_at, item)
+            complete_values(run, table.columns[0], range(first, table.count), flat)
 
 
 async def _read_on(iterator: Iterator[Any], items: list[Any], run: State) -> list[Any]:
@@ -110,17 +112,17 @@ async def _read_on(iterator: Iterator[Any], items: list[Any], run: State) -> lis
     slices."""
     try:
         size = 0
-        while len(items) >= size + SLICE:
+        while len(items) >= size + slices.SLICE:
             size = len(items)
             await asyncio.sleep(0)
-            items.extend(islice(iterator, SLICE))
+            items.extend(islice(iterator, slices.SLICE))
     except BaseException:
         drop(items, run)
         raise
     return items
 
 
-async def _gathered(items: AsyncIterable[Any], completer: Completer, run: State) -> list[Any]:
+async def _gathered(items: AsyncIterable[Any], item_slot: Slot, run: State) -> list[Any]:
     """Returns the items of an async iterable, up to an item that makes the list null.
 
     Like graphql-core, it closes the iterator at such an item, and awaits no item before it has read
@@ -131,10 +133,10 @@ async def _gathered(items: AsyncIterable[Any], completer: Completer, run: State)
     try:
         async for item in iterator:
             gathered.append(item)
-            if completer.nonnull and completer.fails(item):
+            if item_slot.nonnull and item_slot.fails(item):
                 await _close(iterator)
                 break
-            if len(gathered) % SLICE == 0:
+            if len(gathered) % slices.SLICE == 0:
                 await asyncio.sleep(0)
     except BaseException as error:
         drop(gathered, run)

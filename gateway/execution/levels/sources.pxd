@@ -1,4 +1,4 @@
-from gateway.execution.run.arguments cimport Arguments
+from gateway.execution.levels.arguments cimport Arguments
 from gateway.execution.model.state cimport State
 
 cpdef list read(getters, objs)
@@ -7,7 +7,7 @@ cdef list read_one(get, objs)
 
 cdef class Attribute:
     cdef public object get, name
-    cdef public bint keyed, needs_no_position
+    cdef public bint keyed
     cdef public Arguments arguments
 
     cpdef start(self, State run, field, objs, positions)
@@ -15,7 +15,6 @@ cdef class Attribute:
 
 
 cdef class Call:
-    cdef public bint needs_no_position
     cdef object _expression, _function, _new_info
     cdef Arguments _arguments
     cdef bint _shared_info

@@ -8,12 +8,12 @@ from functools import lru_cache, partial
 from operator import attrgetter
 from typing import Any
 
-from gateway.execution.model.positions import Positions
+from gateway.execution.levels.arguments import Arguments, shareable
+from gateway.execution.levels.info import make_info
+from gateway.execution.levels.tables import Positions
 from gateway.execution.model.selection import Field
 from gateway.execution.model.state import State
 from gateway.execution.model.value_classes import any_callable, classes_of
-from gateway.execution.run.arguments import Arguments, shareable
-from gateway.execution.run.info import make_info
 from gateway.execution.tasks.frames import without_frame
 
 
@@ -36,18 +36,15 @@ class Attribute:
             partial(item_or_attribute, name) if keyed else attrgetter(name)
         )
         """Reads the attribute of an object."""
-        self.needs_no_position = not keyed
-        """Whether the source needs no response position. A callable attribute needs one for its
-        info."""
 
     def start(
-        self, run: State, field: Field, objs: Sequence[Any], positions: Positions | None
+        self, run: State, field: Field, objs: Sequence[Any], positions: Positions
     ) -> Sequence[Any]:
         """A value, an awaitable or an exception for each object."""
         return self.called(run, field, read_one(self.get, objs), positions)
 
     def called(
-        self, run: State, field: Field, values: Sequence[Any], positions: Positions | None
+        self, run: State, field: Field, values: Sequence[Any], positions: Positions
     ) -> Sequence[Any]:
         """Returns the values that were read. With `keyed`, a callable value is called, and replaced
         by its result."""
@@ -58,9 +55,7 @@ class Attribute:
             for i, value in enumerate(values)
         ]
 
-    def _call(
-        self, run: State, field: Field, function: Any, positions: Positions | None, i: int
-    ) -> Any:
+    def _call(self, run: State, field: Field, function: Any, positions: Positions, i: int) -> Any:
         try:
             return function(make_info(run, field, positions, i), **self.arguments.of(run))
         except Exception as error:
@@ -114,11 +109,9 @@ class Call:
         self._new_info, self._shared_info = new_info, shared_info
         # Python code that calls the function: F is the function, o the object, ctx the context.
         self._expression = expression if arguments.none else _with_keywords(expression)
-        self.needs_no_position = shared_info
-        """Whether the source needs no response position: no info, or a shared one."""
 
     def start(
-        self, run: State, field: Field, objs: Sequence[Any], positions: Positions | None
+        self, run: State, field: Field, objs: Sequence[Any], positions: Positions
     ) -> list[Any]:
         """A value, an awaitable or an exception for each object."""
         count = len(objs)

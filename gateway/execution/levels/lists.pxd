@@ -1,15 +1,11 @@
 from gateway.execution.levels.awaits cimport complete_values
-from gateway.execution.levels.request cimport Request
 from gateway.execution.levels.slot cimport Slot
 from gateway.execution.levels.tables cimport Column, Table
+from gateway.execution.model.state cimport State
 from gateway.execution.model.value_classes cimport classes_of
-
-
-cdef class LeafSlot(Slot):
-    cdef readonly object leaf
 
 
 cdef class ListSlot(Slot):
     cdef readonly Slot item
 
-    cdef _add_items(self, Request run, Column column, rows, lists)
+    cdef _add_items(self, State run, Column column, rows, lists)

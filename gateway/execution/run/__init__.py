@@ -1,1 +1,0 @@
-"""Executes one request level by level: resolves fields, completes values, writes errors."""

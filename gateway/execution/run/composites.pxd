@@ -1,1 +1,0 @@
-# Compiled from Python without C types.
