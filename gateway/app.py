@@ -207,6 +207,7 @@ def _contexts(
             cursors=cursors,
             feed_tokens=feed_tokens,
             walks=runtime.walks,
+            live=runtime.live,
         )
 
     return new_context

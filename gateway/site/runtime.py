@@ -13,6 +13,7 @@ from datasources.factory import StoresConfig, close_stores, open_stores, open_sw
 from datasources.protocols import Job, Sides, Stores, Switches
 from datasources.recording import OK, Recording, outcome_of, recorded
 from feed_engine.feeds.settings import Feeds, FeedSettings
+from feed_engine.live.hub import Hub
 from feed_engine.outbox.completion import settle
 from feed_engine.outbox.jobs import run_job
 from feed_engine.related.upkeep import keep_built
@@ -51,6 +52,8 @@ class Runtime:
     """Sends traces, if the settings name a collector."""
     walks: Walks | None = None
     """Finds related pins, unless the settings say no."""
+    live: Hub | None = None
+    """The streams of subscriptions."""
 
     @property
     def races(self) -> dict[str, Race]:
@@ -82,7 +85,13 @@ async def running(
             FeedSettings(generator_seconds=settings.feeds.chunk_seconds),
         )
         walks = Walks(stores, graph_file(settings)) if settings.jobs.related_hours else None
-        runtime = Runtime(stores, feeds, calls, opened=opened, tracer=tracer, walks=walks)
+        runtime = Runtime(
+            *(stores, feeds, calls),
+            opened=opened,
+            tracer=tracer,
+            walks=walks,
+            live=Hub(stores.broadcasts),
+        )
         tasks = [
             asyncio.create_task(stores.topology.follow()),
             asyncio.create_task(follow_routes(switches, runtime.races)),
