@@ -132,7 +132,11 @@ class Executor:
             found = document.operation(operation)
             if isinstance(found, GraphQLError):
                 return refused(found)
-            if read_only and found.type is not OperationType.QUERY and new_context is None:
+            if (
+                read_only
+                and found.type is not OperationType.QUERY
+                and (found.type is OperationType.MUTATION or new_context is None)
+            ):
                 return _only_by_post(found.type)
             cost, work = found.estimate.costs(variables)
             if 0 < self.max_cost < cost:
