@@ -244,6 +244,7 @@ def _contexts(
             feed_tokens=feed_tokens,
             walks=runtime.walks,
             live=runtime.live,
+            waiting=runtime.waiting,
         )
 
     return new_context

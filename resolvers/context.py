@@ -9,6 +9,7 @@ from datasources.ids import InvalidId, Kind, parse
 from datasources.protocols import Stores
 from feed_engine.feeds.settings import Feeds
 from feed_engine.live.hub import Hub
+from feed_engine.live.waiting import Waiting
 from feed_engine.related.walks import Walks
 from loaders import Loaders
 from resolvers.cursors import OF_THIS_PROCESS, Cursors
@@ -30,7 +31,8 @@ class Context:
     `cursors` writes and reads the lists' cursors, and `feed_tokens` the payloads' feed tokens.
     `visit` is the home feed's visit that the request begins. `signing_up` counts a new account for
     the client's address; it returns 0, or the seconds to wait if the address made too many.
-    `walks` finds related pins, and `live` has the streams of this process.
+    `walks` finds related pins, `live` has the streams of this process, and
+    `waiting` looks for pins that wait in pools.
     """
 
     stores: Stores
@@ -44,6 +46,7 @@ class Context:
     signing_up: Callable[[], Awaitable[float]] | None = None
     walks: Walks | None = None
     live: Hub | None = None
+    waiting: Waiting | None = None
     visit: Beginning = field(init=False, default_factory=Beginning)
     scanning: Scanning = field(init=False, default_factory=Scanning)
     loaders: Loaders = field(init=False)

@@ -2,7 +2,7 @@
 
 import strawberry
 
-from resolvers.live import boards, pins
+from resolvers.live import boards, home, pins
 from schema.costs import A_WRITE, Toll, reads
 from schema.fields import field, named, plain
 from schema.orders import described
@@ -69,6 +69,15 @@ class PinChanged:
     comment_id: strawberry.ID | None = plain("The id of the new or deleted comment.")
 
 
+@strawberry.type(description="New pins for the viewer's home feed.")
+class HomeFeedUpdated:
+    waiting: int = plain(
+        "The pins of followed users and boards that came since the stream began, and still wait: a "
+        "visit of the home feed uses them up, this stream does not. 100 at most."
+    )
+    more: bool = plain("Whether there may be more than `waiting`.")
+
+
 @strawberry.type(
     description="Streams of events, by WebSocket or server-sent events. A stream ends when its "
     "viewer may no longer see its object."
@@ -86,4 +95,11 @@ class Subscription:
         "The likes, comments and edits of a pin. The first event is STARTED.",
         cost=_STREAM,
         stream=pins.PinStream,
+    )
+    home_feed_updated: HomeFeedUpdated | None = field(
+        home.home_feed_updated,
+        "How many new pins wait for the viewer's next home feed. The first event comes "
+        "at once. A further event comes when the number has changed, at most once a second.",
+        cost=[*reads(8, each=400), Toll(weight=str(A_WRITE))],
+        stream=home.HomeStream,
     )

@@ -77,6 +77,7 @@ class Gateway:
             *(runtime.stores, runtime.feeds, viewer_id, "http://pinway.test", str),
             walks=runtime.walks,
             live=runtime.live,
+            waiting=runtime.waiting,
         )
 
     @asynccontextmanager

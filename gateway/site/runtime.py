@@ -14,6 +14,7 @@ from datasources.protocols import Job, Sides, Stores, Switches
 from datasources.recording import OK, Recording, outcome_of, recorded
 from feed_engine.feeds.settings import Feeds, FeedSettings
 from feed_engine.live.hub import Hub
+from feed_engine.live.waiting import Waiting
 from feed_engine.outbox.completion import settle
 from feed_engine.outbox.jobs import run_job
 from feed_engine.related.upkeep import keep_built
@@ -54,6 +55,8 @@ class Runtime:
     """Finds related pins, unless the settings say no."""
     live: Hub | None = None
     """The streams of subscriptions."""
+    waiting: Waiting | None = None
+    """Looks for pins that wait in the pools of viewers with a stream."""
 
     @property
     def races(self) -> dict[str, Race]:
@@ -91,6 +94,7 @@ async def running(
             tracer=tracer,
             walks=walks,
             live=Hub(stores.broadcasts),
+            waiting=Waiting(feeds),
         )
         tasks = [
             asyncio.create_task(stores.topology.follow()),

@@ -1,4 +1,4 @@
-"""Other projects' clients follow a board and a pin: graphql-ws, graphql-sse, Apollo, urql, Relay."""
+"""Clients of other projects follow a board and a pin: graphql-ws, graphql-sse, Apollo, urql."""
 
 from tests.outside.node_tools import run_client
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from feed_engine.live import waiting
 from feed_engine.live.hub import HELD
 from resolvers.live import boards
 from tests.gateways import Gateway, Subscribed, embedded_gateway
@@ -332,3 +333,49 @@ async def test_errors_and_nulls_of_an_event_are_the_executors(gateway: Gateway) 
         response = await stream.response()
     assert response["errors"][0]["path"] == ["it", "board", "pins"]
     assert response["data"]["it"]["kind"] == "STARTED"
+
+
+HOME = "subscription { homeFeedUpdated { waiting more } }"
+
+
+async def test_new_pins_for_the_home_feed_are_counted_and_not_used_up(
+    gateway: Gateway, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(waiting, "SOONEST", 0.001)
+    monkeypatch.setattr(waiting, "LATEST", 0.001)
+    board = await gateway.board("ann", "first")
+    await gateway.pin("ann", board, "before")
+    followed = await gateway.mutate(
+        "bob", "followUser", "user { id }", userId=str(gateway.people["ann"])
+    )
+    assert followed["user"]
+    await gateway.settle()
+    async with gateway.subscribed(HOME, "bob") as one, gateway.subscribed(HOME, "bob") as other:
+        for stream in (one, other):
+            assert await stream.next() == {"waiting": 0, "more": False}
+        pins = [await gateway.pin("ann", board, title) for title in "ab"]
+        await gateway.settle()
+        for stream in (one, other):
+            while (event := await stream.next())["waiting"] < 2:
+                pass
+            assert event == {"waiting": 2, "more": False}
+        await gateway.mutate("ann", "updateBoard", "board { id }", boardId=board, secret=True)
+        await gateway.settle()
+        assert await one.next() == {"waiting": 0, "more": False}
+        await gateway.mutate("ann", "updateBoard", "board { id }", boardId=board, secret=False)
+        await gateway.settle()
+        while (event := await one.next())["waiting"] < 2:
+            pass
+        home = "{ homeFeed(first: 10) { edges { node { id } } } }"
+        feed = await gateway.data(home, "bob")
+        assert {*pins} <= {edge["node"]["id"] for edge in feed["homeFeed"]["edges"]}
+        await gateway.settle()
+        assert await one.next() == {"waiting": 0, "more": False}
+
+
+async def test_a_home_feed_without_a_viewer_has_no_stream(gateway: Gateway) -> None:
+    context = gateway._context(None)
+    result = await gateway.executor.run(
+        HOME, None, None, context, new_context=lambda: gateway._context(None)
+    )
+    assert result.codes == ["UNAUTHENTICATED"]
