@@ -1,5 +1,5 @@
-"""Subscriptions over several processes and a real Redis: an event reaches the sockets of each process,
-also when a connection is cut, and when the writer dies."""
+"""Subscriptions over several processes and a real Redis: an event reaches the sockets of all
+processes, also when a connection is cut, and when the writer dies."""
 
 import secrets
 from collections.abc import AsyncIterator
