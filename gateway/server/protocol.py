@@ -15,6 +15,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import httptools
@@ -65,6 +66,11 @@ _UNCOUNTED = 16_384
 
 # The part of a request that a connection reads at present.
 IDLE, HEAD, BODY, WHOLE, ENDED = range(5)
+
+
+def _free(seconds: float) -> bool:
+    """Charge nobody: the client is not known."""
+    return True
 
 
 class Flow(FlowControl):
@@ -434,6 +440,7 @@ class Protocol(HttpToolsProtocol):
             write_seconds=self._bounds.write_seconds,
             lost=lambda: self._all.leave(self),
             unread=self._was_unread,
+            charge=partial(self._reading.charge, self._client) if self._client else _free,
         )
         socket.connection_made(transport)
         transport.set_protocol(socket)

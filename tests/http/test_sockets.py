@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.exceptions import InvalidStatus
 
 from gateway.live import sockets
+from gateway.server.sockets import SLICE
 from tests.live_gateways import LiveGateway, live_gateway
 
 pytestmark = pytest.mark.anyio
@@ -304,3 +306,23 @@ async def test_a_client_that_does_not_read_is_dropped(
     async with asyncio.timeout(60):
         while live.streams:  # noqa: ASYNC110 nobody tells
             await asyncio.sleep(0)
+
+
+async def test_a_flood_of_tiny_frames_is_read_in_slices_and_answered(
+    gateway: LiveGateway, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes: list[int] = []
+    read = WebSocketsSansIOProtocol.data_received
+
+    def data_received(self: WebSocketsSansIOProtocol, data: bytes) -> None:
+        sizes.append(len(data))
+        read(self, data)
+
+    monkeypatch.setattr(WebSocketsSansIOProtocol, "data_received", data_received)
+    async with gateway.socket() as socket:
+        ping = bytes([0x89, 0x80, 0, 0, 0, 0])  # masked and empty
+        socket.connection.transport.write(ping * 20_000)
+        await socket.say(type="ping")
+        assert await socket.hear() == {"type": "pong"}
+    assert sum(sizes) > 120_000
+    assert max(sizes) <= SLICE
