@@ -8,6 +8,7 @@ from urllib.parse import SplitResult, parse_qs, unquote, urlunsplit
 
 from datasources import tls, urls
 from datasources.protocols import (
+    Broadcasts,
     JobQueue,
     MappingCache,
     ObjectCache,
@@ -81,6 +82,12 @@ def redis_lists(url: SplitResult, refused_is_empty: bool) -> MappingCache:
     from datasources.redis import RedisMappingCache
 
     return RedisMappingCache(_redis(url), refused_is_empty=refused_is_empty)
+
+
+def redis_broadcasts(url: SplitResult) -> Broadcasts:
+    from datasources.redis import RedisBroadcasts
+
+    return RedisBroadcasts(_redis(url))
 
 
 def streaq_queue(url: SplitResult) -> JobQueue:

@@ -71,6 +71,7 @@ def observed(stores: Stores, calls: Calls) -> Stores:
         topology=stores.topology,
         pools=_sides(stores.pools, "pools", calls),
         feeds=_sides(stores.feeds, "feeds", calls),
+        broadcasts=stores.broadcasts,
         writes_per_day=stores.writes_per_day,
     )
 

@@ -15,6 +15,7 @@ from urllib.parse import SplitResult
 from datasources import backends
 from datasources.errors import ConfigError, PinwayError
 from datasources.protocols import (
+    Broadcasts,
     JobQueue,
     MappingCache,
     ObjectCache,
@@ -62,6 +63,12 @@ MAPPING_CACHES: Mapping[str, Callable[[SplitResult, bool], MappingCache]] = {
     "rediss": backends.redis_lists,
     "redis+unix": backends.redis_lists,
 }
+BROADCASTS: Mapping[str, Callable[[SplitResult], Broadcasts]] = {
+    "redis": backends.redis_broadcasts,
+    "rediss": backends.redis_broadcasts,
+    "redis+unix": backends.redis_broadcasts,
+}
+"""The server of the mapping cache carries the broadcasts, too."""
 QUEUES: Mapping[str, Callable[[SplitResult], JobQueue]] = {
     "redis": backends.streaq_queue,
     "rediss": backends.streaq_queue,
@@ -137,6 +144,7 @@ async def open_stores(config: StoresConfig) -> Stores:
         empty = config.cache_refused_is_empty
         objects = keep(_open("object_cache", config.object_cache, _bind(OBJECT_CACHES, empty)))
         lists = keep(_open("mapping_cache", config.mapping_cache, _bind(MAPPING_CACHES, empty)))
+        broadcasts = keep(_open("mapping_cache", config.mapping_cache, BROADCASTS))
         queue = keep(_open("queue", config.queue, QUEUES))
         columns: dict[str, WideColumnStore] = {}
         for setting in ("pools_primary", "pools_standby", "feeds_primary", "feeds_standby"):
@@ -153,6 +161,7 @@ async def open_stores(config: StoresConfig) -> Stores:
         topology=Followed(source, shards),
         pools=Sides(columns[config.pools_primary], columns[config.pools_standby]),
         feeds=Sides(columns[config.feeds_primary], columns[config.feeds_standby]),
+        broadcasts=broadcasts,
     )
 
 
@@ -163,6 +172,7 @@ async def close_stores(stores: Stores) -> None:
         stores.queue,
         *stores.pools,
         *stores.feeds,
+        stores.broadcasts,
         stores.mapping_cache,
         stores.object_cache,
         stores.shards,

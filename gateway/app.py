@@ -28,6 +28,9 @@ from gateway.http.peers import Proxies
 from gateway.http.persisted import persisted_documents
 from gateway.http.this_machine import OperatorsNames, ThisMachine
 from gateway.http.web_client import WebClient
+from gateway.live.open_streams import OpenStreams
+from gateway.live.server_sent import ServerSent
+from gateway.live.sockets import SocketLimits, Sockets
 from gateway.observe.admin import Admin
 from gateway.observe.answers import Served
 from gateway.observe.logs import request_lines
@@ -46,6 +49,7 @@ from gateway.observe.stores import (
     PoolCollector,
     StoreCollector,
 )
+from gateway.observe.streams import StreamCollector
 from gateway.server.fairness.clients import SIGN_UP, Clients
 from gateway.server.fairness.pages import InTurn
 from gateway.server.fairness.shares import Shares
@@ -121,17 +125,7 @@ def create_site(
     )
     operators = None if settings.http.admin_port or settings.production else here
     admin = Admin(runtime.stores, registry, here=operators, siblings=siblings)
-    cors = None
-    if settings.http.allowed_origins:
-        cors = CORSMiddleware(
-            endpoint,
-            allow_origins=settings.http.allowed_origins,
-            allow_methods=["GET", "POST"],
-            allow_headers=settings.http.allowed_headers,
-            expose_headers=("x-request-id", "traceresponse"),
-            max_age=7200,
-        )
-
+    cors = _with_cors(endpoint, settings) if settings.http.allowed_origins else None
     routes: list[BaseRoute] = [
         # a class, because Route gives a function's 405 an Allow of its own
         Route("/graphql", _GraphQL(cors or endpoint, has_page=settings.http.graphiql)),
@@ -153,7 +147,35 @@ def create_site(
     pages = Starlette(routes=routes, exception_handlers={404: missing, Exception: _failed})
     pages.router.redirect_slashes = False  # it redirects to the Host that the client sent
     front: Any = ProxyHeadersMiddleware(cast(Any, pages), list(settings.http.trusted_proxies))
-    public = Front(endpoint, InTurn(front, clients), cors, here)
+    streams = OpenStreams(settings.http.max_streams_per_client)
+    sockets = Sockets(
+        endpoint,
+        streams,
+        client=clients.name,
+        limits=SocketLimits(
+            settings.http.max_subscriptions_per_socket, settings.http.max_body_bytes
+        ),
+        allowed_origins=settings.http.allowed_origins,
+        public_url=settings.url,
+        refuses=here.refuses,
+    )
+    events: ASGIApp = ServerSent(
+        endpoint,
+        streams,
+        client=clients.name,
+        keep_alive=settings.http.keep_alive,
+        max_body_bytes=settings.http.max_body_bytes,
+        allowed_origins=settings.http.allowed_origins,
+    )
+    registry.register(StreamCollector(streams, runtime.live))
+    public = Front(
+        endpoint,
+        InTurn(front, clients),
+        cors,
+        here,
+        sockets=sockets,
+        events=_with_cors(events, settings),
+    )
     return Site(public, OperatorsNames(admin.app(), misdirected, settings), admin.metrics)
 
 
@@ -166,6 +188,20 @@ class _GraphQL:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         page = self._has_page and console.wants_page(Request(scope))
         await (console.page() if page else self._endpoint)(scope, receive, send)
+
+
+def _with_cors(app: ASGIApp, settings: Settings) -> ASGIApp:
+    """The application for pages of the allowed origins, too."""
+    if not settings.http.allowed_origins:
+        return app
+    return CORSMiddleware(
+        app,
+        allow_origins=settings.http.allowed_origins,
+        allow_methods=["GET", "POST"],
+        allow_headers=settings.http.allowed_headers,
+        expose_headers=("x-request-id", "traceresponse"),
+        max_age=7200,
+    )
 
 
 def _clients(
@@ -207,6 +243,8 @@ def _contexts(
             cursors=cursors,
             feed_tokens=feed_tokens,
             walks=runtime.walks,
+            live=runtime.live,
+            waiting=runtime.waiting,
         )
 
     return new_context

@@ -5,6 +5,7 @@ from strawberry.schema.config import StrawberryConfig
 
 from schema.mutation import Mutation
 from schema.query import Query
+from schema.subscription import Subscription
 from schema.types import Board, Comment, Interest, Pin, User
 
 OBJECTS = [Board, Comment, Interest, Pin, User]
@@ -13,6 +14,7 @@ OBJECTS = [Board, Comment, Interest, Pin, User]
 schema = strawberry.Schema(
     Query,
     Mutation,
+    Subscription,
     types=OBJECTS,
     config=StrawberryConfig(info_class=strawberry.Info),
 )

@@ -20,6 +20,7 @@ from schema.costs import listed
 from schema.fields import field, plain
 from schema.mutation import Mutation
 from schema.query import Query
+from schema.subscription import Subscription
 from schema.types import Board, Interest, Pin, User
 
 LINK = (
@@ -79,6 +80,7 @@ def subgraph(*, tells_sdl: bool) -> strawberry.Schema:
     return strawberry.Schema(
         query,
         Mutation,
+        Subscription,
         types=OBJECTS,
         config=StrawberryConfig(
             info_class=strawberry.Info, scalar_map={entities.Representation: any_}

@@ -6,7 +6,7 @@ parents (see `loaders.bulk`). The field's metadata has the resolver, for the exe
 """
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from typing import Annotated, Any, TypeVar
 
@@ -42,6 +42,12 @@ _ARGUMENTS = {
     "input": "The input of the mutation.",
     "representations": "The types and ids of the objects, at most 1,000.",
 }
+_OF_STREAMS = {
+    "board_id": "The id of the board.",
+    "pin_id": "The id of the pin.",
+    "after": "The `cursor` of the last event that the client has: the events after it are "
+    "delivered first. If some of them are not known any more, the first event is a REFETCH.",
+}
 _DEPRECATED = {"visit": "Use `visitId`: the field's answer has that name."}
 _TYPES: dict[Any, Any] = {
     ID: strawberry.ID,
@@ -58,15 +64,19 @@ def field(
     cost: Sequence[Any] = (),
     cached: int | None = None,
     name: str | None = None,
+    stream: type | None = None,
 ) -> Any:
-    """A field with the given resolver. `name` is its name in GraphQL, if it is not the attribute's
-    name in camel case. `input` is the GraphQL type of its argument `input`; `cost`
-    describes what it reads (`schema.costs`); `cached` are the seconds for which shared caches may
-    keep it (`schema.caching`)."""
+    """A field with the given resolver. `stream` is the stream of a subscription's events
+    (`resolvers.live.streams.Stream`): the resolver gets an event in place of a parent. `name` is
+    its name in GraphQL, if it is not the attribute's name in camel case. `input` is the GraphQL
+    type of its argument `input`; `cost` describes what it reads (`schema.costs`); `cached` are the
+    seconds for which shared caches may keep it (`schema.caching`)."""
     parameters = inspect.signature(resolver).parameters.values()
     positional = [p for p in parameters if p.kind is not inspect.Parameter.KEYWORD_ONLY]
     arguments = [
-        _argument(p, input) for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY
+        _argument(p, input, _OF_STREAMS if stream else {})
+        for p in parameters
+        if p.kind is inspect.Parameter.KEYWORD_ONLY
     ]
     resolved = Resolver(resolver, rooted=len(positional) > 1, bulk=is_bulk(resolver))
     if resolved.bulk and not resolved.rooted:
@@ -94,7 +104,7 @@ def field(
         resolver=call,
         name=name,
         description=description,
-        metadata={"resolver": resolved},
+        metadata={"resolver": resolved, **({"stream": stream} if stream else {})},
         directives=[*cost, *([] if cached is None else [CacheControl(max_age=cached)])],
     )
 
@@ -131,7 +141,9 @@ def by_class(is_type_of: F) -> F:
     return is_type_of
 
 
-def _argument(parameter: inspect.Parameter, input: type | None) -> inspect.Parameter:
+def _argument(
+    parameter: inspect.Parameter, input: type | None, others: Mapping[str, str]
+) -> inspect.Parameter:
     name, default = parameter.name, parameter.default
     annotation: Any = (
         input if name == "input" else _TYPES.get(parameter.annotation, parameter.annotation)
@@ -139,7 +151,7 @@ def _argument(parameter: inspect.Parameter, input: type | None) -> inspect.Param
     if default is not inspect.Parameter.empty:
         annotation = annotation | None
     about = strawberry.argument(
-        description=_ARGUMENTS[name], deprecation_reason=_DEPRECATED.get(name)
+        description=others.get(name) or _ARGUMENTS[name], deprecation_reason=_DEPRECATED.get(name)
     )
     described = Annotated[annotation, about]
     # A missing argument stays missing: the schema has no default of null.

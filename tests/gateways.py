@@ -13,7 +13,8 @@ from datasources.protocols import Job, Stores
 from datasources.topology import ModShards, ShardRange, Topology, dump
 from feed_engine.feeds.settings import epoch_ms
 from feed_engine.outbox.jobs import run_job
-from gateway.execution.executor import Executor
+from gateway.execution.executor import Executor, Result
+from gateway.execution.subscriptions import Results
 from gateway.settings import Settings, read_settings
 from gateway.site.executors import new_executor
 from gateway.site.installation import install
@@ -26,6 +27,28 @@ PATIENT: dict[str, Any] = {
     "http.request_timeout": 300.0,
 }
 """Settings of gateways whose times no test is about."""
+
+
+@dataclass
+class Subscribed:
+    """The events of a subscription."""
+
+    results: Results[Result]
+
+    async def response(self) -> Any:
+        """The whole response of the next event; None at the end of the stream."""
+        async with asyncio.timeout(60):
+            result = await self.results.next()
+        return None if result is None else orjson.loads(result.body())
+
+    async def next(self) -> Any:
+        """The value of the root field in the next event; None at the end of the stream."""
+        response = await self.response()
+        if response is None:
+            return None
+        assert "errors" not in response, response["errors"]
+        (value,) = response["data"].values()
+        return value
 
 
 @dataclass
@@ -43,14 +66,37 @@ class Gateway:
 
     async def ask(self, query: str, viewer: str | None = None, **variables: Any) -> dict[str, Any]:
         """The response to an operation of the user with that name, or of an anonymous client."""
-        viewer_id = self.people[viewer] if viewer else None
-        context = Context(
-            *(self.runtime.stores, self.runtime.feeds, viewer_id, "http://pinway.test", str),
-            walks=self.runtime.walks,
-        )
+        context = self._context(viewer)
         result = await self.executor.run(query, variables, None, context)
         response: dict[str, Any] = orjson.loads(result.body())
         return response
+
+    def _context(self, viewer: str | None) -> Context:
+        runtime, viewer_id = self.runtime, self.people[viewer] if viewer else None
+        return Context(
+            *(runtime.stores, runtime.feeds, viewer_id, "http://pinway.test", str),
+            walks=runtime.walks,
+            live=runtime.live,
+            waiting=runtime.waiting,
+        )
+
+    @asynccontextmanager
+    async def subscribed(
+        self, query: str, viewer: str | None = None, **variables: Any
+    ) -> AsyncIterator["Subscribed"]:
+        """A subscription that has begun."""
+
+        def new_context() -> Context:
+            return self._context(viewer)
+
+        result = await self.executor.run(
+            query, variables, None, new_context(), new_context=new_context
+        )
+        assert result.stream is not None, result.body()
+        try:
+            yield Subscribed(result.stream)
+        finally:
+            await result.stream.end()
 
     async def data(self, query: str, viewer: str | None = None, **variables: Any) -> Any:
         response = await self.ask(query, viewer, **variables)

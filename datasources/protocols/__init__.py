@@ -6,6 +6,7 @@ shard), whatever the number of keys. A cancelled call leaves nothing behind: lat
 own answers. `tests/contract/` tests every backend against this page.
 """
 
+from datasources.protocols.broadcasts import Broadcasts, Listener, Message
 from datasources.protocols.caches import Lease, LocalObjects, MappingCache, ObjectCache
 from datasources.protocols.expiry import Expiry, Forgotten
 from datasources.protocols.mappings import MappingStore, Window
@@ -45,6 +46,7 @@ __all__ = [
     "VISITS_KEPT",
     "Answer",
     "Backlog",
+    "Broadcasts",
     "Cell",
     "Due",
     "Expiry",
@@ -55,9 +57,11 @@ __all__ = [
     "Lane",
     "Lease",
     "Listed",
+    "Listener",
     "LocalObjects",
     "MappingCache",
     "MappingStore",
+    "Message",
     "ModStore",
     "ObjectCache",
     "ObjectStore",

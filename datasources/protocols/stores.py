@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from datasources.protocols.broadcasts import Broadcasts
 from datasources.protocols.caches import MappingCache, ObjectCache
 from datasources.protocols.queue import JobQueue
 from datasources.protocols.shards import ShardStore
@@ -19,5 +20,6 @@ class Stores(NamedTuple):
     topology: FollowedTopology
     pools: Sides
     feeds: Sides
+    broadcasts: Broadcasts
     writes_per_day: int = 0
     """The quota of a viewer's writes on one day (UTC); 0: without a bound."""

@@ -21,6 +21,8 @@ nothing.
 
 from typing import NamedTuple
 
+from datasources.redis import broadcast_scripts
+
 RUN_CHARS = 16
 
 # KEYS: windows. ARGV: token, lease ms, then for each window limit and upper bound. Answers for each
@@ -202,6 +204,9 @@ class Scripts(NamedTuple):
     fill_heads: str
     move: str
     take: str
+    publish: str
+    place: str
+    since: str
 
 
 def scripts_of(run_id: str) -> Scripts:
@@ -209,5 +214,6 @@ def scripts_of(run_id: str) -> Scripts:
     if not run_id.isalnum() or len(run_id) < RUN_CHARS:
         raise ValueError(f"{run_id!r} is not the run id of a server")
     head = f"local RUN = '{run_id[:RUN_CHARS]}'\n"
-    scripts = (_PAGES, _FILL_PAGES, _HEADS, _FILL_HEADS, _MOVE, _TAKE)
+    broadcasts = (broadcast_scripts.PUBLISH, broadcast_scripts.PLACE, broadcast_scripts.SINCE)
+    scripts = (_PAGES, _FILL_PAGES, _HEADS, _FILL_HEADS, _MOVE, _TAKE, *broadcasts)
     return Scripts(*(head + script for script in scripts))

@@ -12,6 +12,7 @@ import asyncio
 from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import msgspec
 
@@ -20,6 +21,7 @@ from datasources.ids import Kind
 from datasources.mappings import SEQUENCE_STEP, Edge, EdgeKey, ListKey, Mapping
 from datasources.protocols import Job, OutboxRow, ShardTx, Stores
 from datasources.records import Board
+from feed_engine.live.events import BoardChange, BoardEvent, messages_of, order_version
 from feed_engine.ordering import order, placement
 from feed_engine.ordering.respace import with_room
 from feed_engine.ordering.spacing import SPACING, Spacing
@@ -118,7 +120,7 @@ async def complete(stores: Stores, job: Job, spacing: Spacing) -> None:
     room = spacing.threshold + MOST.bit_length() + 2
     spacing = replace(spacing, room=max(spacing.room, room))
 
-    async def some() -> tuple[int, bool] | None:
+    async def some() -> _Step | None:
         return await stores.shards.objects.transact(
             job.shard, lambda tx: _some(tx, job.outbox_id, now_ms(), spacing)
         )
@@ -128,8 +130,11 @@ async def complete(stores: Stores, job: Job, spacing: Spacing) -> None:
         step = await with_room(stores, some, spacing)
         if step is None:
             return
-        board_id, more = step
-        await stores.mapping_cache.drop([ListKey(ON_BOARD, board_id)])
+        more = step.more
+        await stores.mapping_cache.drop([ListKey(ON_BOARD, step.board_id)])
+        if step.told is not None:
+            name = f"{job.shard}:{job.outbox_id}:{step.told.version}"
+            await stores.broadcasts.publish(name, messages_of([step.told]))
     await stores.shards.outbox.finish(job.shard, job.outbox_id)
 
 
@@ -145,9 +150,17 @@ async def rearranged(
     await complete(stores, Job(task.row.shard, task.row.id), spacing)
 
 
-async def _some(tx: ShardTx, outbox_id: int, now: int, spacing: Spacing) -> tuple[int, bool] | None:
-    """Move some pins of the plan to their places. Returns the board, and whether pins are left;
-    None if the plan has already been completed elsewhere."""
+class _Step(NamedTuple):
+    """One transaction of a plan: the board, whether pins are left, and what it changed."""
+
+    board_id: int
+    more: bool
+    told: BoardEvent | None
+
+
+async def _some(tx: ShardTx, outbox_id: int, now: int, spacing: Spacing) -> _Step | None:
+    """Move some pins of the plan to their places. Returns None if the plan has already been
+    completed elsewhere."""
     row = await tx.owed(outbox_id)
     if row is None:
         return None
@@ -155,10 +168,17 @@ async def _some(tx: ShardTx, outbox_id: int, now: int, spacing: Spacing) -> tupl
     start, end = int(row.cursor or 0), len(plan.pin_ids)
     board = await access.lock_any(tx, Board, plan.board_id)
     if start < end and board is not None and board[0].active:
+        before = await order_version(tx, plan.board_id)
         start = await _Chunk(tx, plan, start, now, spacing).arrange()
         await tx.advance(outbox_id, str(start).encode())
-        return plan.board_id, start < end
-    return plan.board_id, False
+        told = BoardEvent(
+            board_id=plan.board_id,
+            change=BoardChange.PLACES,
+            before=before,
+            version=await order_version(tx, plan.board_id),
+        )
+        return _Step(plan.board_id, start < end, told if told.version > before else None)
+    return _Step(plan.board_id, False, None)
 
 
 class _Chunk:

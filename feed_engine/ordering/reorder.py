@@ -4,6 +4,7 @@ from datasources.errors import BadInput
 from datasources.ids import Kind
 from datasources.mappings import Edge, EdgeKey, ListKey, ListMove, Mapping
 from datasources.protocols import ShardTx, Stores
+from feed_engine.live.events import BoardChange, BoardEvent
 from feed_engine.ordering import placement
 from feed_engine.ordering.respace import with_room
 from feed_engine.ordering.spacing import SPACING, Spacing
@@ -88,7 +89,15 @@ async def put_at(tx: ShardTx, given: Reorder, now: int, spacing: Spacing) -> Out
     moves = []
     if version == before + 1:  # nothing else changed
         moves.append(ListMove(key, edge.to_id, moved.sequence, edge.sequence, version))
-    return _outcome(key, result, placed.tasks, moves, durable=True)
+    told = BoardEvent(
+        board_id=given.board_id,
+        change=BoardChange.REORDERED,
+        pin_id=given.pin_id,
+        before=before,
+        version=version,
+        above_id=result.above_id or 0,
+    )
+    return _outcome(key, result, placed.tasks, moves, [told], durable=True)
 
 
 async def crossed(tx: ShardTx, key: ListKey, moved: Edge, before: Edge, after: Edge) -> Crossed:
@@ -110,7 +119,7 @@ async def stayed(tx: ShardTx, key: ListKey, row: Edge) -> Outcome[Reordered]:
     edge = row._replace(era=await tx.era(key))
     around = await placement.neighbors(tx, key, row)
     result = Reordered(edge, (await tx.head(key)).version, *around)
-    return _outcome(key, result, [], [], durable=False)
+    return _outcome(key, result, [], [], [], durable=False)
 
 
 def _outcome(
@@ -118,6 +127,7 @@ def _outcome(
     result: Reordered,
     tasks: list[AnyTask],
     moves: list[ListMove],
+    events: list[BoardEvent],
     *,
     durable: bool,
 ) -> Outcome[Reordered]:
@@ -129,4 +139,6 @@ def _outcome(
         below_id=result.below_id,
     )
     lists = [] if moves else [key]
-    return Outcome(result, saved, change(lists=lists, moves=moves, tasks=tasks), durable)
+    return Outcome(
+        result, saved, change(lists=lists, moves=moves, tasks=tasks, events=events), durable
+    )

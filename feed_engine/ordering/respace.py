@@ -11,6 +11,7 @@ from datasources.errors import StoreConflict
 from datasources.ids import shard_of
 from datasources.mappings import Edge, ListKey
 from datasources.protocols import ShardTx, Stores
+from feed_engine.live.events import BoardChange, BoardEvent
 from feed_engine.ordering import order
 from feed_engine.ordering.spacing import (
     SPACING,
@@ -85,6 +86,7 @@ async def spread_some(
     done: list[Part] = []
 
     async def work(tx: ShardTx) -> Change:
+        before = (await tx.head(key)).version
         done.clear()  # from an attempt that lost a deadlock
         around = Neighbors(tx, key, center)
         found = begun or await around.find(crowded(spacing))
@@ -104,7 +106,15 @@ async def spread_some(
         ]
         await relabel(tx, key, in_order(moves)[: spacing.rows])
         done.append(Part(found, len(moves) > spacing.rows))
-        return change(lists=[key] if moves else [])
+        if not moves:
+            return change()
+        told = BoardEvent(
+            board_id=key.from_id,
+            change=BoardChange.PLACES,
+            before=before,
+            version=(await tx.head(key)).version,
+        )
+        return change(lists=[key], events=[told] if key.mapping.ordered else [])
 
     await commit(stores, shard_of(key.from_id), work)
     return done[-1]

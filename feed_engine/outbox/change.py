@@ -4,7 +4,7 @@ First the rest of the write is completed: rows on other shards, then the invalid
 mutation is acknowledged after that. Then jobs run the tasks. Every part may be repeated.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -12,6 +12,7 @@ import msgspec
 from datasources.mappings import BY_CODE, Edge, ListKey, ListMove, Mapping
 from datasources.protocols import OutboxRow, Stores
 from datasources.recording import current
+from feed_engine.live.events import Event
 
 KIND = "change"  # the outbox rows' kind
 
@@ -164,8 +165,8 @@ AnyTask = (
 
 class Change(msgspec.Struct, frozen=True, omit_defaults=True):
     """The work after one commit: keys to claim, rows on other shards, entries to move in caches or
-    to drop from them, tasks for jobs. An object whose claim (namespace, key, id) is lost to another
-    object becomes inactive."""
+    to drop from them, tasks for jobs, events to publish. An object whose claim (namespace, key, id)
+    is lost to another object becomes inactive."""
 
     claims: tuple[tuple[str, str, int], ...] = ()
     edges: tuple[tuple[int, int, int, str, int, bool], ...] = ()
@@ -173,6 +174,7 @@ class Change(msgspec.Struct, frozen=True, omit_defaults=True):
     lists: tuple[tuple[int, int], ...] = ()
     moves: tuple[tuple[int, int, int, str, str, int], ...] = ()
     tasks: tuple[AnyTask, ...] = ()
+    events: tuple[Event, ...] = ()
     traceparent: str = ""  # of the request that wrote, if its trace is recorded
 
     def remote_edges(self) -> list[tuple[Mapping, Edge]]:
@@ -202,6 +204,7 @@ def change(
     moves: list[ListMove] | None = None,
     tasks: list[AnyTask] | None = None,
     claims: list[tuple[str, str, int]] | None = None,
+    events: Sequence[Event] = (),
 ) -> Change:
     """A Change. The lists of the remote edges are dropped from the caches, too."""
     stale = dict.fromkeys([*(lists or ()), *(ListKey(m, e.from_id) for m, e in edges or ())])
@@ -218,6 +221,7 @@ def change(
             for m in moves or ()
         ),
         tasks=tuple(tasks or ()),
+        events=tuple(events),
     )
 
 

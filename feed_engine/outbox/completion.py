@@ -17,6 +17,7 @@ from datasources.ids import kind_of, shard_of
 from datasources.mappings import ListMove
 from datasources.protocols import Job, OutboxRow, ShardTx, Stores
 from datasources.together import together
+from feed_engine.live.events import messages_of
 from feed_engine.outbox.change import KIND, Change, decode
 from feed_engine.outbox.priorities import of_tasks
 from feed_engine.transactions.edit import edited
@@ -66,6 +67,12 @@ async def acknowledge(stores: Stores, row: OutboxRow | None, change: Change) -> 
     await asyncio.shield(keep(_complete(stores, row, change)))
 
 
+async def announce(stores: Stores, row: OutboxRow, change: Change) -> None:
+    """Publish the events of a change that was fulfilled. A repeated call publishes nothing."""
+    if change.events:
+        await stores.broadcasts.publish(f"{row.shard}:{row.id}", messages_of(change.events))
+
+
 async def settle() -> None:
     """Wait until no background work is left. Call it before stores are closed."""
     while _running:
@@ -99,8 +106,9 @@ async def _complete(stores: Stores, row: OutboxRow | None, change: Change) -> No
 
 
 async def _hand_over(stores: Stores, row: OutboxRow, change: Change) -> None:
-    """Queue the tasks, without waiting for the queue. If the queue is down, the tasks are only
-    late, because the relay finds the row."""
+    """Publish the events, and queue the tasks, without waiting for the queue. If the queue is
+    down, the tasks are only late, because the relay finds the row."""
+    await announce(stores, row, change)
     if change.tasks:
         priority = of_tasks(change.tasks)
         await stores.queue.enqueue([Job(row.shard, row.id)], priority=priority)

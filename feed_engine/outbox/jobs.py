@@ -16,7 +16,7 @@ from datasources.recording import current, parse_traceparent
 from feed_engine.feeds.settings import DEFAULTS, FeedSettings
 from feed_engine.outbox import newest_first
 from feed_engine.outbox.change import KIND, Advance, Handler, WholeRow
-from feed_engine.outbox.completion import change_of, fulfill
+from feed_engine.outbox.completion import announce, change_of, fulfill
 from feed_engine.outbox.newest_first import Progress, doing, is_late, newest_to_do
 from feed_engine.outbox.row_split import split
 from feed_engine.outbox.tasks import handlers, name_of
@@ -86,6 +86,7 @@ async def _complete(stores: Stores, row: OutboxRow, does: Mapping[str, Handler])
         raise StoreCorrupt(f"outbox row {row.id} of shard {row.shard}: no job for {unknown[0]}")
     if row.cursor is None:
         await fulfill(stores, change)
+        await announce(stores, row, change)
     if len(change.tasks) > 1:
         await split(stores, row, change, progress)
         return

@@ -19,6 +19,7 @@ from datasources.errors import (
 from datasources.ids import shard_of
 from datasources.mappings import Edge, ListKey, Mapping
 from datasources.protocols import Answer, OutboxRow, ShardTx, Stores
+from feed_engine.live.events import Event
 from feed_engine.outbox.change import KIND, AnyTask, Change, change, encode
 from feed_engine.outbox.completion import acknowledge, change_of
 from feed_engine.transactions.inputs import Input
@@ -112,10 +113,20 @@ class Rows:
         await self._tx.put_edge(mapping, edge)
         self._lists.append(ListKey(mapping, edge.from_id))
 
-    def change(self, *, objects: Sequence[int] = (), tasks: Sequence[AnyTask] = ()) -> Change:
+    def change(
+        self,
+        *,
+        objects: Sequence[int] = (),
+        tasks: Sequence[AnyTask] = (),
+        events: Sequence[Event] = (),
+    ) -> Change:
         """The work after the transaction."""
         return change(
-            edges=self._remote, lists=self._lists, objects=list(objects), tasks=list(tasks)
+            edges=self._remote,
+            lists=self._lists,
+            objects=list(objects),
+            tasks=list(tasks),
+            events=events,
         )
 
 

@@ -15,6 +15,7 @@ from datasources.ids import Kind
 from datasources.mappings import SEQUENCE_STEP, Edge, EdgeKey, Mapping
 from datasources.protocols import ShardTx, Stores
 from datasources.records import Board
+from feed_engine.live import events
 from feed_engine.outbox.change import AnyTask, BoardDeleted, BoardSecrecy
 from feed_engine.transactions import access
 from feed_engine.transactions.commit import (
@@ -86,7 +87,8 @@ async def update_board(
         if "secret" in fields and after.flips:
             # Also if nothing changes: an earlier change of `flips` may be missing on another shard.
             await rows.put(Mapping.USER_HAS_PUBLIC_BOARDS, _rows_of(after)[1])
-        following = rows.change(objects=[board_id], tasks=tasks)
+        told = [_edited(board_id)] if changes else []
+        following = rows.change(objects=[board_id], tasks=tasks, events=told)
         return Outcome(after, Saved(id=board_id), following, durable=bool(changes))
 
     shard = access.home(stores, Kind.BOARD, board_id)
@@ -107,7 +109,7 @@ async def delete_board(
         for mapping, edge in zip(_LISTS, _rows_of(after), strict=True):
             await rows.put(mapping, edge)
         tasks = [BoardDeleted(board_id=board_id, at=now_ms())]
-        following = rows.change(objects=[board_id], tasks=tasks)
+        following = rows.change(objects=[board_id], tasks=tasks, events=[_edited(board_id)])
         return Outcome(after, Saved(id=board_id), following)
 
     shard, given = access.home(stores, Kind.BOARD, board_id), Target(id=board_id)
@@ -125,6 +127,10 @@ def _rows_of(board: Board) -> tuple[Edge, Edge]:
         Edge(board.owner_id, board.id, sequence, version, board.active),
         Edge(board.owner_id, board.id, sequence, version, board.active and not board.secret),
     )
+
+
+def _edited(board_id: int) -> events.BoardEvent:
+    return events.BoardEvent(board_id=board_id, change=events.BoardChange.BOARD_EDITED)
 
 
 async def _check_cover(tx: ShardTx, board_id: int, pin_id: int) -> None:

@@ -8,6 +8,7 @@ from datasources.ids import Kind, decoy
 from datasources.mappings import SEQUENCE_STEP, Edge, EdgeKey, ListKey, Mapping
 from datasources.protocols import ShardTx, Stores
 from datasources.records import Board, Comment, Pin
+from feed_engine.live.events import PinChange, PinEvent
 from feed_engine.transactions import access
 from feed_engine.transactions.commit import Mutation, Outcome, Rows, Saved, mutate, now_ms, row_of
 from feed_engine.transactions.edit import edit
@@ -44,10 +45,11 @@ async def create_comment(
         rows, edge = Rows(tx), Edge(new.pin_id, id, comment.created * SEQUENCE_STEP, 1)
         await rows.put(Mapping.PIN_HAS_COMMENTS, edge)
         saved = Saved(id=id, row=row_of(edge))
+        told = PinEvent(pin_id=pin.id, change=PinChange.COMMENTED, about_id=id)
         return Outcome(
             CommentWritten(comment, edge),
             saved,
-            rows.change(),
+            rows.change(events=[told]),
             toward=pin.owner_id,
             under=pin.id,
         )
@@ -92,7 +94,11 @@ async def delete_comment(
         rows = Rows(tx)
         edge = row._replace(version=row.version + 1, active=False)
         await rows.put(Mapping.PIN_HAS_COMMENTS, edge)
-        return Outcome(after, Saved(id=comment_id), rows.change(objects=[comment_id]))
+        told = PinEvent(
+            pin_id=comment.pin_id, change=PinChange.COMMENT_DELETED, about_id=comment_id
+        )
+        following = rows.change(objects=[comment_id], events=[told])
+        return Outcome(after, Saved(id=comment_id), following)
 
     async def again(saved: Saved) -> Comment:
         return await access.recall(stores, Comment, saved.id)

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from datasources.errors import NotFound
 from datasources.mappings import REVERSE, SEQUENCE_STEP, Edge, EdgeKey, ListKey, Mapping
 from datasources.protocols import ShardTx, Stores
+from feed_engine.live.events import Event, PinChange, PinEvent
 from feed_engine.outbox.change import AnyTask, Change, change
 from feed_engine.transactions.commit import Mutation, Outcome, Rows, Saved, mutate, row_of
 
@@ -90,8 +91,15 @@ async def _put(
 ) -> Outcome[Edge]:
     await rows.put(mapping, edge)
     await rows.put(REVERSE[mapping], edge.reversed())
-    following = rows.change(tasks=tasks(edge))
+    following = rows.change(tasks=tasks(edge), events=_events(mapping, edge))
     return Outcome(edge, Saved(row=row_of(edge)), following, toward=toward)
+
+
+def _events(mapping: Mapping, edge: Edge) -> list[Event]:
+    if mapping is not Mapping.USER_LIKES_PINS:
+        return []
+    kind = PinChange.LIKED if edge.active else PinChange.UNLIKED
+    return [PinEvent(pin_id=edge.to_id, change=kind)]
 
 
 def _unchanged(mapping: Mapping, edge: Edge) -> Outcome[Edge]:

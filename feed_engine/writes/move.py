@@ -14,6 +14,8 @@ from datasources.ids import Kind
 from datasources.mappings import Edge, EdgeKey, ListKey, Mapping
 from datasources.protocols import ShardTx, Stores
 from datasources.records import Board, Pin
+from feed_engine.live import events
+from feed_engine.live.events import BoardEvent, order_version
 from feed_engine.ordering import placement, reorder
 from feed_engine.ordering.respace import with_room
 from feed_engine.ordering.spacing import SPACING, Spacing
@@ -34,7 +36,7 @@ from feed_engine.transactions.hold import Hold
 from feed_engine.transactions.inputs import Move, Reorder
 from feed_engine.transactions.results import PinMoved, Reordered
 from feed_engine.writes.pin_rows import is_public, published, put_public
-from feed_engine.writes.pins import lock_own
+from feed_engine.writes.pins import lock_own, removed
 
 ON_BOARD = Mapping.BOARD_HAS_PINS
 
@@ -83,6 +85,7 @@ async def move_pin(
         if source_id == board_id:
             return await _within(tx, given, pin, now, spacing)
         rows = Rows(tx)
+        versions = [await order_version(tx, id) for id in (source_id, board_id)]
         placed, tasks = await _place(tx, rows, given, source, target, now, spacing)
         there = {"board_id": target.id, "flips": target.flips}
         after = await edit(tx, pin, raw, there)
@@ -102,7 +105,19 @@ async def move_pin(
             tasks.append(PinArrived(pin_id=pin_id, board_id=board_id, at=now))
         left = (await tx.head(ListKey(ON_BOARD, source_id))).version
         result = PinMoved(after, source_id, left, placed)
-        following = rows.change(objects=objects, tasks=tasks)
+        told: list[events.Event] = [
+            await removed(tx, source_id, pin_id, versions[0]),
+            BoardEvent(
+                board_id=board_id,
+                change=events.BoardChange.SAVED,
+                pin_id=pin_id,
+                before=versions[1],
+                version=placed.version,
+                above_id=placed.above_id or 0,
+            ),
+            events.PinEvent(pin_id=pin_id, change=events.PinChange.EDITED),
+        ]
+        following = rows.change(objects=objects, tasks=tasks, events=told)
         return Outcome(result, _saved(result), following)
 
     async def again(saved: Saved) -> PinMoved:

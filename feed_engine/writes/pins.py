@@ -16,6 +16,8 @@ from datasources.mappings import Edge, EdgeKey, ListKey, Mapping
 from datasources.protocols import ShardTx, Stores
 from datasources.records import Board, Pin
 from feed_engine.feeds.affinity import SAVE
+from feed_engine.live import events
+from feed_engine.live.events import BoardEvent, PinEvent, order_version
 from feed_engine.ordering import order
 from feed_engine.outbox.change import AnyTask, PinHidden, PinLiked
 from feed_engine.transactions import access
@@ -123,6 +125,7 @@ async def update_pin(
         changes = {name: it for name, it in fields.items() if it != getattr(pin, name)}
         rows, tasks = Rows(tx), list[AnyTask]()
         whole = {**changes, "flips": board.flips} if changes else {}
+        before = await order_version(tx, board.id)
         after = await edit(tx, pin, raw, whole)
         if set(after.interest_ids) != set(pin.interest_ids):
             # The same place under a higher version, which the rows of interests need.
@@ -131,7 +134,20 @@ async def update_pin(
             await put_public(rows, after, board, placed, left=left)
             if is_public(after, board):  # to reach the pools of its new interests' followers
                 tasks.append(published(after, at=now_ms()))
-        following = rows.change(objects=[pin_id], tasks=tasks)
+        told: list[events.Event] = []
+        if changes:
+            version = await order_version(tx, board.id)
+            told = [
+                BoardEvent(
+                    board_id=board.id,
+                    change=events.BoardChange.EDITED,
+                    pin_id=pin_id,
+                    before=before if version > before else 0,
+                    version=version if version > before else 0,
+                ),
+                PinEvent(pin_id=pin_id, change=events.PinChange.EDITED),
+            ]
+        following = rows.change(objects=[pin_id], tasks=tasks, events=told)
         return Outcome(after, Saved(id=pin_id), following, durable=bool(changes))
 
     async def again(saved: Saved) -> Pin:
@@ -150,10 +166,15 @@ async def delete_pin(stores: Stores, viewer_id: int, pin_id: int, *, key: str | 
 
     async def work(tx: ShardTx, board_id: int) -> Outcome[Pin]:
         board, pin, raw = await lock_own(tx, viewer_id, board_id, pin_id)
-        rows = Rows(tx)
+        rows, before = Rows(tx), await order_version(tx, board.id)
         after = await deactivate(tx, rows, board, pin, raw)
         tasks: list[AnyTask] = [] if board.secret else [PinHidden(pin_id=pin_id)]
-        return Outcome(after, Saved(id=pin_id), rows.change(objects=[pin_id], tasks=tasks))
+        told: list[events.Event] = [
+            await removed(tx, board.id, pin_id, before),
+            PinEvent(pin_id=pin_id, change=events.PinChange.EDITED),
+        ]
+        following = rows.change(objects=[pin_id], tasks=tasks, events=told)
+        return Outcome(after, Saved(id=pin_id), following)
 
     async def again(saved: Saved) -> Pin:
         return await access.recall(stores, Pin, saved.id)
@@ -172,13 +193,24 @@ async def deactivate(tx: ShardTx, rows: Rows, board: Board, pin: Pin, raw: bytes
     return after
 
 
+async def removed(tx: ShardTx, board_id: int, pin_id: int, before: int) -> BoardEvent:
+    """The event of a pin that left its board, whose order version was `before`."""
+    return BoardEvent(
+        board_id=board_id,
+        change=events.BoardChange.REMOVED,
+        pin_id=pin_id,
+        before=before,
+        version=await order_version(tx, board_id),
+    )
+
+
 async def _save(
     rows: Rows, tx: ShardTx, viewer_id: int, pin: Pin, tasks: list[AnyTask]
 ) -> Outcome[PinWritten]:
     """Store a new pin on top of its board."""
     board, _ = await access.lock_own_board(tx, viewer_id, pin.board_id)
     key = ListKey(Mapping.BOARD_HAS_PINS, board.id)
-    await tx.head(key)
+    before = (await tx.head(key)).version
     top = await tx.top(key)
     pin = msgspec.structs.replace(pin, flips=board.flips)
     pin = msgspec.structs.replace(pin, id=await tx.insert(Kind.PIN, records.encode(pin)))
@@ -190,7 +222,14 @@ async def _save(
         await put_public(rows, pin, board, placed)
         tasks = [published(pin), *tasks]
     saved = Saved(id=pin.id, row=row_of(placed), era=placed.era)
-    return Outcome(PinWritten(pin, placed), saved, rows.change(tasks=tasks))
+    told = BoardEvent(
+        board_id=board.id,
+        change=events.BoardChange.SAVED,
+        pin_id=pin.id,
+        before=before,
+        version=await order_version(tx, board.id),
+    )
+    return Outcome(PinWritten(pin, placed), saved, rows.change(tasks=tasks, events=[told]))
 
 
 async def _replace_row(tx: ShardTx, rows: Rows, pin: Pin, *, active: bool) -> Edge:

@@ -9,14 +9,16 @@ from graphql import GraphQLError, OperationType
 from datasources.staleness import Collecting
 from feed_engine.speculation.deadline import ends
 from gateway.cost.refusals import Refusals, too_dear, too_large, too_often
-from gateway.documents.cache import Documents, PreparedOperation, Stats
+from gateway.documents.cache import Document, Documents, PreparedOperation, Stats
 from gateway.documents.hidden_names import hide
 from gateway.execution.client_errors import shown, shown_with
 from gateway.execution.encode import TooLarge, dumps
 from gateway.execution.staleness import told_stale
+from gateway.execution.subscriptions import Results, source_stream
 from gateway.execution.tasks.deadlines import Deadlines
 from gateway.server.fairness.clients import Client
 from resolvers.context import Context
+from resolvers.live.streams import NewContext
 
 A_SELECTION = 10
 """The cost of compiling a selection again for other values of @skip and @include: compiling takes
@@ -35,11 +37,12 @@ class Result:
     - `cost`: the estimated cost, or None if the operation was refused before the estimate.
     - `by_post_only`: whether it was refused because a GET request may only run queries.
     - `retry_after`: the seconds that the client must wait, or 0.
+    - `stream`: the results of a subscription that has begun; the other attributes are empty.
     """
 
     __slots__ = (
         *("by_post_only", "codes", "cost", "data", "errors", "extensions", "operation"),
-        "retry_after",
+        *("retry_after", "stream"),
     )
 
     def __init__(
@@ -51,6 +54,7 @@ class Result:
         self.retry_after = 0
         self.codes: list[str] = []
         self.operation: PreparedOperation | None = None
+        self.stream: Results[Result] | None = None
 
     def extend(self, entries: bytes) -> None:
         """Add the entries of `entries`, a JSON object, to the response's extensions."""
@@ -104,10 +108,12 @@ class Executor:
         *,
         read_only: bool = False,
         client: Client | None = None,
+        new_context: NewContext | None = None,
     ) -> Result:
         """Run an operation of a document, and charge its cost to the client. Errors of the client
         and of stores are in the result: neither raises. `operation` is the operation's name, None
-        if the document has one operation. `read_only` allows queries alone."""
+        if the document has one operation. `read_only` allows queries alone. `new_context` makes
+        the context of each event of a subscription; without it, subscriptions are refused."""
         document = self.documents.found(query)
         if document is None:
             if client is not None and (seconds := await _charged(client, len(query))):
@@ -126,12 +132,20 @@ class Executor:
             found = document.operation(operation)
             if isinstance(found, GraphQLError):
                 return refused(found)
-            if read_only and found.type is not OperationType.QUERY:
+            if (
+                read_only
+                and found.type is not OperationType.QUERY
+                and (found.type is OperationType.MUTATION or new_context is None)
+            ):
                 return _only_by_post(found.type)
             cost, work = found.estimate.costs(variables)
             if 0 < self.max_cost < cost:
                 self.refusals.cost += 1
                 return _costing(found, cost, refused(too_dear(cost, self.max_cost)))
+            if found.type is OperationType.SUBSCRIPTION:
+                return await self._subscribe(
+                    document, found, query, variables, cost, client, new_context
+                )
             context.asked = document.fields
             if client is None:
                 return _costing(found, cost, await self._run(found, query, variables, context))
@@ -154,12 +168,49 @@ class Executor:
         finally:
             document.end()
 
+    async def _subscribe(
+        self,
+        document: Document,
+        operation: PreparedOperation,
+        query: str,
+        variables: dict[str, Any] | None,
+        cost: int,
+        client: Client | None,
+        new_context: NewContext | None,
+    ) -> Result:
+        """Begin a subscription, and charge the client for it. Each event costs as much again."""
+        if new_context is None:
+            return _costing(operation, cost, refused(_only_streamed()))
+        if client is not None and (seconds := await _charged(client, cost)):
+            self.refusals.rate += 1
+            return _costing(operation, cost, waiting(seconds, too_often(seconds)))
+        try:
+            with self._deadlines.begin():
+                stream = await source_stream(operation, variables, new_context)
+        except TimeoutError:
+            return _costing(operation, cost, refused(self._late()))
+        if isinstance(stream, list):
+            return _costing(operation, cost, refused(*stream))
+
+        async def run(context: Context, event: Any) -> Result:
+            context.asked = document.fields
+            if client is not None:
+                client.owe(cost)
+            result = await self._run(operation, query, variables, context, event)
+            return _costing(operation, cost, result)
+
+        document.begin()
+        result = _costing(operation, cost, Result(None, []))
+        result.stream = Results(stream, run, document.end)
+        return result
+
     async def _run(
         self,
         operation: PreparedOperation,
         query: str,
         variables: dict[str, Any] | None,
         context: Context,
+        event: Any = None,
     ) -> Result:
         with Collecting() as stale:
             try:
@@ -167,6 +218,7 @@ class Executor:
                     outcome = await operation.plan.run(
                         context=context,
                         variables=variables,
+                        root=event,
                         again=context.again,
                         deadline=deadline,
                         most_bytes=self._max_bytes,
@@ -242,6 +294,14 @@ def refused(*errors: GraphQLError, by_post_only: bool = False) -> Result:
     result = _failed(None, *errors)
     result.by_post_only = by_post_only
     return result
+
+
+def _only_streamed() -> GraphQLError:
+    message = (
+        "Send a subscription over a WebSocket (graphql-transport-ws), or with the header Accept: "
+        "text/event-stream."
+    )
+    return GraphQLError(message, extensions={"code": "BAD_USER_INPUT"})
 
 
 def _only_by_post(type_: OperationType) -> Result:

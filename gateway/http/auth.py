@@ -50,6 +50,11 @@ class Verified:
             del self._kept[next(iter(self._kept))]
         self._kept[token] = viewer_id, expires
 
+    def expires(self, token: str) -> float | None:
+        """When a known token expires (epoch seconds); None for an unknown token."""
+        known = self._kept.get(token)
+        return None if known is None else known[1]
+
     def clear(self) -> None:
         self._kept.clear()
 
@@ -78,6 +83,10 @@ class Tokens:
             self._verified.put(token, *self._verify(token))
             viewer_id = self._verified.get(token)
         return viewer_id
+
+    def expires(self, authorization: str) -> float | None:
+        """When a token that was just verified expires (epoch seconds)."""
+        return self._verified.expires(bearer(authorization))
 
     def _verify(self, token: str) -> tuple[int, float]:
         """The viewer's id, and the time at which the token expires (epoch seconds)."""

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Awaitable, Callable, Container, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from time import perf_counter
 
 from graphql import GraphQLError, OperationType
@@ -44,6 +45,7 @@ from resolvers.context import Context
 
 log = logging.getLogger("pinway")
 
+EVENTS = b"text/event-stream"
 METHODS = ("GET", "POST")
 """The methods of operations."""
 FAILED = "the server failed to answer this request; its log says why"
@@ -268,6 +270,66 @@ class GraphQLEndpoint:
             about += b"content-encoding: gzip\r\n"
         return Answer(status, media, parts, size, extra, about)
 
+    async def operate(
+        self,
+        operation: RequestParameters,
+        headers: Headers,
+        peer: str,
+        size: int,
+        *,
+        read_only: bool = False,
+    ) -> Result:
+        """The result of an operation that came as `size` bytes to a stream of results. The result
+        of a subscription has its `stream`. Raises nothing."""
+        began = perf_counter()
+        request = self._requests.begin(headers, peer)
+        work = self._operate(operation, headers, peer, read_only, request, began)
+        if self._clients is None:
+            return await work
+        request.address = name = self._clients.name(headers, peer)
+        return await self._clients.in_turn(name, size, work)
+
+    async def _operate(
+        self,
+        operation: RequestParameters,
+        headers: Headers,
+        peer: str,
+        read_only: bool,
+        request: Observed,
+        began: float,
+    ) -> Result:
+        try:
+            document = self._persisted.text(operation)
+            result = await self._run(
+                document, operation, headers, peer, read_only, request, streams=True
+            )
+            if operation.digest is not None and result.operation is not None:
+                self._persisted.keep(operation)
+            if operation.wants_cost and (entries := told(result.cost, self._executor.max_cost)):
+                result.extend(entries)
+        except (Unpersisted, Refused, Unauthenticated) as error:
+            result = _problem(error.message, error.code)
+        except Exception:
+            log.exception("an operation failed")
+            result = _problem(FAILED, "INTERNAL")
+        seconds = perf_counter() - began
+        self._served.add(200, seconds, result.codes)
+        if result.started or result.stream is not None:
+            assert result.operation is not None
+            self._served.ran(result.operation.type.value, result.operation.name, seconds)
+        self._requests.end(request, result, 200, seconds)
+        return result
+
+    async def identify(self, headers: Headers) -> tuple[int | None, float | None]:
+        """The viewer, and when their token expires (epoch seconds). Raises Unauthenticated and
+        Refused."""
+        viewer_id = await self._viewer(headers)
+        if viewer_id is None:
+            return None, None
+        authorization = headers[b"authorization"].decode("latin-1")
+        expires = self._issuer.expires(authorization) if self._issuer is not None else None
+        return viewer_id, expires or self._tokens.expires(authorization)
+
     async def _run(
         self,
         document: str,
@@ -276,9 +338,11 @@ class GraphQLEndpoint:
         peer: str,
         read_only: bool,
         request: Observed,
+        *,
+        streams: bool = False,
     ) -> Result:
-        """Run the operation for its viewer, unless too many operations of the client are
-        running."""
+        """Run the operation for its viewer (or begin it, if it is a subscription), unless too many
+        operations of the client are running."""
         viewer_id = request.viewer_id = await self._viewer(headers)
         client = self._clients.of(viewer_id, headers, peer) if self._clients else None
         if client is not None and not client.begin():
@@ -295,6 +359,7 @@ class GraphQLEndpoint:
                 context,
                 read_only=read_only,
                 client=client,
+                new_context=partial(self._new_context, viewer_id) if streams else None,
             )
         finally:
             if client is not None:
@@ -339,8 +404,15 @@ class Front:
         routes: ASGIApp,
         cors: ASGIApp | None = None,
         here: ThisMachine | None = None,
+        sockets: ASGIApp | None = None,
+        events: ASGIApp | None = None,
     ) -> None:
+        """`sockets` answers WebSockets, and `events` requests for server-sent events, with CORS if
+        there is `cors`."""
         self._endpoint, self._routes, self._cors, self._here = endpoint, routes, cors, here
+        self._sockets, self._events = sockets, events
+        self.has_sockets = sockets is not None
+        """Whether Pinway's own server may make a WebSocket of a connection."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         is_http = scope["type"] == "http"
@@ -348,7 +420,12 @@ class Front:
             await misdirected(scope, receive, send)
             return
         is_hot = is_http and scope["path"] == "/graphql"
-        if is_hot and scope["method"] == "POST":
+        if scope["type"] == "websocket":
+            assert self._sockets is not None
+            await self._sockets(scope, receive, send)
+        elif is_hot and self._events is not None and _wants_events(scope):
+            await self._events(scope, receive, send)
+        elif is_hot and scope["method"] == "POST":
             await (self._cors or self._endpoint)(scope, receive, send)
         elif self._cors and is_hot and _is_preflight(scope):
             await self._cors(scope, receive, send)
@@ -359,6 +436,8 @@ class Front:
         """The function that answers a complete POST to this target without ASGI. None if only the
         ASGI application answers it. Pinway's own server uses it (`gateway/server/protocol.py`)."""
         if target != b"/graphql" or (self._cors is not None and b"origin" in headers):
+            return None
+        if self._events is not None and EVENTS in headers.get(b"accept", b""):
             return None
         if self._here is not None and self._here.is_in_doubt(headers):
             return None
@@ -385,6 +464,17 @@ def _refusing(media: str) -> int:
 def _is_preflight(scope: Scope) -> bool:
     asks = b"access-control-request-method" in headers_of(scope["headers"])
     return scope["method"] == "OPTIONS" and asks
+
+
+def _wants_events(scope: Scope) -> bool:
+    return scope["method"] in METHODS and EVENTS in headers_of(scope["headers"]).get(b"accept", b"")
+
+
+def refusing(why: Refused) -> Answer:
+    """The answer to a request that can't be run as it was sent."""
+    parts = _problem(why.message, why.code).parts()
+    extra = {**why.headers, "cache-control": NEVER_KEPT}
+    return Answer(why.status, JSON, parts, sum(map(len, parts)), extra)
 
 
 def _other_method() -> Answer:

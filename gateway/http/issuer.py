@@ -45,6 +45,11 @@ class Issuer:
             self._verified.put(token, known, expires)
         return known
 
+    def expires(self, authorization: str) -> float | None:
+        """When a token that was just verified expires (epoch seconds); None for a token of the
+        gateway's own."""
+        return self._verified.expires(bearer(authorization))
+
     async def _verify(self, token: str, header: dict[str, object]) -> tuple[int, float]:
         """The viewer's id, and the time at which the token expires (epoch seconds)."""
         id_ = header.get("kid", "")

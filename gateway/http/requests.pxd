@@ -2,4 +2,4 @@ cdef class RequestParameters:
     cdef readonly object digest, id, name, query, variables, wants_cost
 
 
-cdef RequestParameters _parameters(message)
+cpdef RequestParameters parameters_of(message)

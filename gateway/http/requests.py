@@ -84,18 +84,23 @@ def read_query_string(text: bytes) -> RequestParameters:
     for name in ("variables", "extensions"):
         if parameters.get(name):
             parameters[name] = _json(parameters[name].encode(), f"the parameter {name}")
-    return _parameters(parameters)
+    return parameters_of(parameters)
 
 
-def read_json(body: bytes, max_bytes: int, max_values: int) -> RequestParameters:
-    """The operation of a POST. Raises Refused."""
+def check_size(body: bytes, max_bytes: int, max_values: int) -> None:
+    """Raises Refused for JSON that is too large, or has too many values."""
     if len(body) > max_bytes:
         raise Refused(413, f"the body is larger than {max_bytes} bytes")
     # Counting bytes takes a thousandth of the time for making and freeing the values.
     if len(body) > max_values and sum(map(body.count, _BEGINS_A_VALUE)) > max_values:
         raise Refused(413, f"the body has more than {max_values} commas and brackets")
+
+
+def read_json(body: bytes, max_bytes: int, max_values: int) -> RequestParameters:
+    """The operation of a POST. Raises Refused."""
+    check_size(body, max_bytes, max_values)
     try:
-        return _parameters(_json(body, "the body"))
+        return parameters_of(_json(body, "the body"))
     except Refused as error:
         if coding := next(
             (name for begin, name in _COMPRESSED.items() if body.startswith(begin)), ""
@@ -180,7 +185,8 @@ def _json(data: bytes, what: str) -> Any:
         raise Refused(400, f"{what} is not valid JSON") from None
 
 
-def _parameters(message: Any) -> RequestParameters:
+def parameters_of(message: Any) -> RequestParameters:
+    """The operation in a JSON value. Raises Refused."""
     if not isinstance(message, dict):
         raise Refused(400, 'send one JSON object: {"query": "...", "variables": {...}}')
     query, variables = message.get("query"), message.get("variables")

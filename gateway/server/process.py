@@ -234,7 +234,11 @@ class Server(uvicorn.Server):
             app,
             interface="asgi3",
             http=cast(Any, protocol),
-            ws="none",
+            ws="none",  # connections become sockets by themselves (gateway/server/sockets.py)
+            ws_max_size=settings.http.max_body_bytes,
+            ws_ping_interval=settings.http.keep_alive,
+            ws_ping_timeout=settings.http.keep_alive,
+            ws_per_message_deflate=False,
             backlog=backlog,
             proxy_headers=False,  # the application handles these headers
             log_config=None,  # its lines use our handler

@@ -15,6 +15,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import httptools
@@ -23,6 +24,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from gateway.http.endpoint import Answering
 from gateway.http.requests import Headers, headers_of
+from gateway.live.server_sent import STREAMING
 from gateway.server.bounds import Bounds
 from gateway.server.connections import Connections
 from gateway.server.exchange import Exchange
@@ -30,6 +32,7 @@ from gateway.server.fairness.reads import MUCH, Reading
 from gateway.server.fairness.shares import A_BYTE, A_CONNECTION
 from gateway.server.refusals import Refusal, refusal
 from gateway.server.shared_responses import Sending
+from gateway.server.sockets import SocketProtocol
 
 LINGER_SECONDS = 2.0
 """Seconds for which a refused client may continue to send. Closing at once would discard the
@@ -63,6 +66,11 @@ _UNCOUNTED = 16_384
 
 # The part of a request that a connection reads at present.
 IDLE, HEAD, BODY, WHOLE, ENDED = range(5)
+
+
+def _free(seconds: float) -> bool:
+    """Charge nobody: the client is not known."""
+    return True
 
 
 class Flow(FlowControl):
@@ -106,6 +114,10 @@ class Protocol(HttpToolsProtocol):
         self._client = ""
         """The client that is charged for the time of reading; empty for none."""
         self._reads = IDLE
+        self._has_sockets: bool = getattr(self.app, "has_sockets", False)
+        """Whether the application speaks WebSocket."""
+        self._to_socket = False
+        """Whether the current request becomes a WebSocket."""
         self._upgrading = b""
         """The method of a request for another protocol, until the request is read again as HTTP."""
         self._is_new = True
@@ -147,6 +159,10 @@ class Protocol(HttpToolsProtocol):
         way. The rest of a request must come soon."""
         self._last = True
         if self.cycle is not None and not self.cycle.response_complete:
+            scope = getattr(self.cycle, "scope", None)
+            if scope is not None and STREAMING in scope:
+                self._end_stream()
+                return
             self.cycle.keep_alive = False
             if self._reads != BODY:
                 return
@@ -155,6 +171,14 @@ class Protocol(HttpToolsProtocol):
         if self._timer is not None:
             self._timer.cancel()
         self._look_in(seconds)
+
+    def _end_stream(self) -> None:
+        """End a response that would last as long as its client wants. Its client sees that it is
+        not complete."""
+        self.cycle.disconnected = True
+        self.cycle.message_event.set()
+        self.transport.close()
+        self.loop.call_later(LAST_SECONDS / 2, self.transport.abort)
 
     def _after(self, seconds: float) -> float:
         """The time at which an expected part of a request is late."""
@@ -231,6 +255,9 @@ class Protocol(HttpToolsProtocol):
                 self.parser.feed_data(data)
                 return
             except httptools.HttpParserUpgrade as upgrade:
+                if self._to_socket:
+                    self._become_socket(data[upgrade.args[0] :])
+                    return
                 # A server may ignore an upgrade and answer in HTTP/1.1. The parser takes the body
                 # for the other protocol's data, so it reads the request again without the upgrade.
                 head = [b"%b: %b\r\n" % header for header in self.headers if header[0] not in _HOP]
@@ -358,7 +385,10 @@ class Protocol(HttpToolsProtocol):
         if self.parser.should_upgrade():
             self._reads = HEAD
             if self._get_upgrade() == b"websocket":
-                raise Refusal(501, "there is nothing here that speaks WebSocket")
+                if not self._may_become_socket():
+                    raise Refusal(501, "there is nothing here that speaks WebSocket")
+                self._to_socket, self._upgrading = True, b"GET"
+                return
             self._upgrading = self.parser.get_method()
             if self._upgrading == b"CONNECT":
                 raise Refusal(501, "there is no proxy here")
@@ -376,6 +406,48 @@ class Protocol(HttpToolsProtocol):
             self.cycle.keep_alive = False
         if self.pipeline:
             self.flow.held = True
+
+    def _may_become_socket(self) -> bool:
+        """Whether the request, without earlier ones that wait for answers, is for a path that
+        speaks WebSocket."""
+        is_idle = self.cycle is None or self.cycle.response_complete
+        path, method = self.url.partition(b"?")[0], self.parser.get_method()
+        return (
+            self._has_sockets
+            and not self._last
+            and is_idle
+            and path == b"/graphql"
+            and method == b"GET"
+        )
+
+    def _become_socket(self, rest: bytes) -> None:
+        """Hand the connection over. It still counts as this connection."""
+        lines = [b"%b: %b\r\n" % header for header in self.headers]
+        head = b"".join([b"GET ", self.url, b" HTTP/1.1\r\n", *lines, b"\r\n"])
+        if self._is_new:
+            self._is_new = False
+            self._all.used(self)
+        self._reads, self._deadline = WHOLE, None
+        if self._timer is not None:
+            self._timer.cancel()
+        self.connections.discard(self)
+        self.transport.flush()
+        transport = self.transport.transport
+        socket = SocketProtocol(
+            config=self.config,
+            server_state=self.server_state,
+            app_state=self.app_state,
+            write_seconds=self._bounds.write_seconds,
+            lost=lambda: self._all.leave(self),
+            unread=self._was_unread,
+            charge=partial(self._reading.charge, self._client) if self._client else _free,
+        )
+        socket.connection_made(transport)
+        transport.set_protocol(socket)
+        socket.data_received(head + rest)
+
+    def _was_unread(self) -> None:
+        self._all.refused["unread"] += 1
 
     def on_body(self, body: bytes) -> None:
         self._chunks += 1

@@ -95,6 +95,9 @@ class Http(Table):
     trusted_documents: Names = ()
     trusted_documents_only: bool = False
     automatic_documents: int = Field(default=1_000, ge=0)
+    keep_alive: Seconds = 15.0
+    max_streams_per_client: int = Field(default=64, ge=0)
+    max_subscriptions_per_socket: int = Field(default=32, ge=1)
     public_max_age: int = Field(default=0, ge=0, le=86_400)
     federation: bool = False
 

@@ -14,6 +14,8 @@ from datasources.protocols import Job, Sides, Stores, Switches
 from datasources.recording import OK, Recording, outcome_of, recorded
 from feed_engine.feeds.rows import Source
 from feed_engine.feeds.settings import Feeds, FeedSettings, Weights
+from feed_engine.live.hub import Hub
+from feed_engine.live.waiting import Waiting
 from feed_engine.outbox.completion import settle
 from feed_engine.outbox.jobs import run_job
 from feed_engine.related.upkeep import keep_built
@@ -52,6 +54,10 @@ class Runtime:
     """Sends traces, if the settings name a collector."""
     walks: Walks | None = None
     """Finds related pins, unless the settings say no."""
+    live: Hub | None = None
+    """The streams of subscriptions."""
+    waiting: Waiting | None = None
+    """Looks for pins that wait in the pools of viewers with a stream."""
 
     @property
     def races(self) -> dict[str, Race]:
@@ -95,7 +101,14 @@ async def running(
             _feed_settings(settings),
         )
         walks = Walks(stores, graph_file(settings)) if settings.jobs.related_hours else None
-        runtime = Runtime(stores, feeds, calls, opened=opened, tracer=tracer, walks=walks)
+        runtime = Runtime(
+            *(stores, feeds, calls),
+            opened=opened,
+            tracer=tracer,
+            walks=walks,
+            live=Hub(stores.broadcasts),
+            waiting=Waiting(feeds),
+        )
         tasks = [
             asyncio.create_task(stores.topology.follow()),
             asyncio.create_task(follow_routes(switches, runtime.races)),

@@ -61,6 +61,7 @@ async def _import(config: StoresConfig, path: Path, last: int) -> None:
         topology=stores.topology,
         pools=stores.pools,
         feeds=type(stores.feeds)(*(Dying(side, seam) for side in stores.feeds)),
+        broadcasts=stores.broadcasts,
     )
     await import_file(dying, path, options=ImportOptions(batch=40, spool_dir=str(path.parent)))
     await close_stores(stores)

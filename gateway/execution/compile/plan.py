@@ -35,7 +35,6 @@ BYTES_A_PLAN = 2_000
 
 FellBack: TypeAlias = Callable[[], None]
 UNSUPPORTED = {
-    "a subscription": "subscriptions",
     "@defer": "@defer: without it, the whole answer comes at once",
     "@stream": "@stream: without it, the whole list comes at once",
 }
@@ -121,8 +120,8 @@ class Plan:
         deadline: Deadline | None = None,
         most_bytes: int = 0,
     ) -> Outcome:
-        """Run one request. Returns its outcome. Raises TooLarge if its data has more than
-        `most_bytes` bytes (0: any number).
+        """Run one request, or one event (`root`) of a subscription. Returns its outcome. Raises
+        TooLarge if its data has more than `most_bytes` bytes (0: any number).
 
         An Exception of a resolver becomes an error of the outcome. A BaseException that is not an
         Exception is raised: a cancelled resolver cancels the request, as with graphql-core.

@@ -51,8 +51,6 @@ class Operation:
         if len(operations) != 1:
             raise NotCompiled("no such operation")
         self.node = operations[0]
-        if self.node.operation is OperationType.SUBSCRIPTION:
-            raise NotCompiled("a subscription")
         if any(d.name.value == NO_PROPAGATION for d in self.node.directives or ()):
             raise NotCompiled(f"@{NO_PROPAGATION}")
         root = schema.get_root_type(self.node.operation)

@@ -186,10 +186,9 @@ async def test_operations_with_several_results_are_refused() -> None:
         subscription=GraphQLObjectType("Subscription", {"a": field}),
         directives=[*specified_directives, GraphQLDeferDirective],
     )
-    for query, said in (("subscription{a}", "subscriptions"), ("{...@defer{a}}", "@defer")):
-        outcome = await Engine(schema).compile(parse(query)).run()
-        assert not outcome.started
-        assert said in outcome.errors[0].message
+    outcome = await Engine(schema).compile(parse("{...@defer{a}}")).run()
+    assert not outcome.started
+    assert "@defer" in outcome.errors[0].message
 
 
 @strawberry.type

@@ -1,0 +1,77 @@
+"""Runs a subscription: its stream of events, and the operation's plan for each event (sections
+"Create Source Event Stream" and "Execute Subscription Event" of the specification)."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any, Generic, TypeVar
+
+from graphql import GraphQLError
+from graphql.execution.values import get_argument_values
+from graphql.pyutils import camel_to_snake
+
+from datasources.errors import PinwayError
+from gateway.documents.cache import PreparedOperation
+from gateway.execution.strawberry_details import BACK_REFERENCE
+from resolvers.context import Context
+from resolvers.live.streams import NewContext, Stream
+
+R = TypeVar("R")
+
+
+class Results(Generic[R]):
+    """The results of a subscription, one for each event."""
+
+    def __init__(
+        self,
+        stream: Stream,
+        run: Callable[[Context, Any], Awaitable[R]],
+        done: Callable[[], None],
+    ) -> None:
+        """`run` executes the operation for an event: the context in which it was read, and its
+        value."""
+        self._stream, self._run, self._done = stream, run, done
+
+    async def next(self) -> R | None:
+        """The result of the next event; None at the end of the stream. Raises StoreError if the
+        stream can't go on."""
+        event = await self._stream.next()
+        return None if event is None else await self._run(event.context, event.value)
+
+    async def end(self) -> None:
+        """End the stream. Must be called once."""
+        try:
+            await self._stream.end()
+        finally:
+            self._done()
+
+
+async def source_stream(
+    operation: PreparedOperation, variables: dict[str, Any] | None, new_context: NewContext
+) -> Stream | list[GraphQLError]:
+    """The stream of a subscription's root field, begun; or the errors for which it can't begin."""
+    plan = operation.plan
+    coerced, values, errors = plan.variables.coerce(variables or {})
+    if errors:
+        return list(errors)
+    try:
+        fields = plan.operation.root_fields({n: coerced.get(n) for n in plan.operation.conditions})
+        (details,) = fields.values()  # validation allows one field
+        node = details[0].node
+        definition = plan.operation.root.fields[node.name.value]
+        given = get_argument_values(
+            definition, node, values or plan.variables.in_full(variables or {})
+        )
+    except GraphQLError as error:
+        return [error]
+    except (KeyError, ValueError):  # __typename, or a field that @skip leaves out
+        return [GraphQLError("A subscription needs one field with a stream of events.")]
+    own = (definition.extensions or {})[BACK_REFERENCE]
+    arguments = {camel_to_snake(name): it for name, it in given.items() if it is not None}
+    stream: Stream = own.metadata["stream"](new_context, **arguments)
+    try:
+        await stream.begin()
+    except BaseException as error:
+        await stream.end()
+        if isinstance(error, PinwayError):
+            return [GraphQLError(str(error), node, path=[next(iter(fields))], original_error=error)]
+        raise
+    return stream

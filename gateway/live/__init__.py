@@ -1,0 +1,1 @@
+"""Streams of results to clients: GraphQL over WebSocket, and server-sent events."""

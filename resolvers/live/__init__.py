@@ -1,0 +1,1 @@
+"""The streams of subscriptions: what their events are, and whether their viewers may see them."""

@@ -1,0 +1,210 @@
+"""The stream of a board's changes, in the order of its order versions."""
+
+import asyncio
+from dataclasses import dataclass
+from enum import Enum
+
+from datasources.errors import BadInput, NotFound
+from datasources.ids import Kind
+from datasources.mappings import ListKey, Mapping
+from datasources.protocols import Message
+from datasources.records import Board, Pin
+from feed_engine.live.board_order import BoardOrder, Placed
+from feed_engine.live.events import BoardChange, BoardEvent, board_topic, decode
+from resolvers import visibility
+from resolvers.context import ID, Context, object_id
+from resolvers.hidden_objects import even_out
+from resolvers.live.places import BoardPlace
+from resolvers.live.streams import Listening, LiveEvent, NewContext
+
+PATIENCE = 1.0
+"""Seconds for which an event waits for the event before it."""
+
+
+class BoardChangeKind(Enum):
+    STARTED = "STARTED"
+    SAVED = "SAVED"
+    REORDERED = "REORDERED"
+    EDITED = "EDITED"
+    REMOVED = "REMOVED"
+    BOARD_EDITED = "BOARD_EDITED"
+    REFETCH = "REFETCH"
+
+
+_KINDS = {
+    BoardChange.SAVED: BoardChangeKind.SAVED,
+    BoardChange.REORDERED: BoardChangeKind.REORDERED,
+    BoardChange.EDITED: BoardChangeKind.EDITED,
+    BoardChange.REMOVED: BoardChangeKind.REMOVED,
+    BoardChange.BOARD_EDITED: BoardChangeKind.BOARD_EDITED,
+    BoardChange.PLACES: BoardChangeKind.REFETCH,
+}
+_WITH_A_PIN = (BoardChangeKind.SAVED, BoardChangeKind.REORDERED, BoardChangeKind.EDITED)
+
+
+@dataclass(frozen=True, slots=True)
+class BoardChanged:
+    """A change of a board, as the viewer may see it at its delivery."""
+
+    kind: BoardChangeKind
+    board: Board
+    order_version: str
+    cursor: str
+    pin: Pin | None = None
+    pin_id: str | None = None
+    above_pin_id: str | None = None
+
+
+def board_changed(
+    context: Context, changed: BoardChanged, *, board_id: ID, after: str | None = None
+) -> BoardChanged:
+    """The field's value: the event itself."""
+    return changed
+
+
+class BoardStream:
+    """The changes of one board."""
+
+    def __init__(self, new_context: NewContext, *, board_id: ID, after: str | None = None) -> None:
+        self._new_context, self._text, self._after = new_context, board_id, after
+        self._listening = Listening()
+        self._ready: list[Placed] = []
+        self._first: BoardChangeKind | None = None
+        self._is_due = False
+        """Whether the stream is behind the board's order version, so an event must come soon."""
+
+    async def begin(self) -> None:
+        context = self._new_context()
+        self._board_id = id = object_id(self._text, Kind.BOARD, argument="boardId")
+        after = None
+        if self._after is not None:
+            after = BoardPlace.read(context.cursors.unseal(self._after))
+            if after is None or after.board_id != id:
+                raise BadInput("after is not a cursor of this subscription", "after")
+        await self._listening.begin(context.live, board_topic(id))
+        board = await visibility.board(context, id)
+        if board is None:
+            await even_out(context, [id])
+            raise NotFound(f"There is no board {id}, or it is not yours to see.", "boardId")
+        broadcasts, self._flips = context.stores.broadcasts, board.flips
+        missed = None
+        if after is not None and not self._was_hidden(context, board, after.flips):
+            missed = await broadcasts.since(board_topic(id), after.place)
+        version = await _version(context, id)
+        if after is None or missed is None:
+            self._place = await broadcasts.place(board_topic(id))
+            self._order = BoardOrder(version)
+            self._first = BoardChangeKind.STARTED if after is None else BoardChangeKind.REFETCH
+            return
+        self._place, self._order = after.place, BoardOrder(after.version)
+        for message in missed:
+            self._take(message)
+        reached = self._ready[-1].event.version if self._ready else 0
+        self._is_due = max(reached, self._order.version) < version
+
+    async def next(self) -> LiveEvent | None:
+        while True:
+            if self._first is not None:
+                kind, self._first = self._first, None
+                event = await self._whole(kind)
+            elif self._ready:
+                event = await self._of(self._ready.pop(0))
+            else:
+                await self._wait()
+                continue
+            if self._first is None:
+                return event
+
+    async def end(self) -> None:
+        await self._listening.end()
+
+    async def _wait(self) -> None:
+        """Wait for entries. If an event does not come, let the viewer read the board again."""
+        try:
+            async with asyncio.timeout(PATIENCE if self._order.waits or self._is_due else None):
+                entry = await self._listening.get()
+        except TimeoutError:
+            self._first = BoardChangeKind.REFETCH
+            return
+        if isinstance(entry, Message):
+            self._take(entry)
+        else:
+            self._first = BoardChangeKind.REFETCH
+
+    def _take(self, message: Message) -> None:
+        event = decode(message.payload)
+        if isinstance(event, BoardEvent):
+            self._ready += self._order.take(Placed(event, message.place))
+            self._is_due = False
+
+    async def _whole(self, kind: BoardChangeKind) -> LiveEvent | None:
+        """An event for which the viewer reads the board. What was published before it is not
+        delivered any more."""
+        context = self._new_context()
+        if kind is BoardChangeKind.REFETCH:
+            self._place = await context.stores.broadcasts.place(board_topic(self._board_id))
+        board = await visibility.board(context, self._board_id)
+        if board is None:
+            return None
+        version, self._flips = await _version(context, self._board_id), board.flips
+        self._is_due = False
+        self._ready = self._order.skip_to(version)
+        return LiveEvent(context, self._changed(context, kind, board, version))
+
+    def _was_hidden(self, context: Context, board: Board, flips: int) -> bool:
+        """Whether the board was secret for some time since it had these `flips`. Its viewer then is
+        not told what happened."""
+        return board.flips != flips and board.owner_id != context.viewer_id
+
+    async def _of(self, placed: Placed) -> LiveEvent | None:
+        """The event; None if the board can't be seen any more, or if `_first` comes instead."""
+        context, event = self._new_context(), placed.event
+        board = await visibility.board(context, self._board_id)
+        if board is None:
+            return None
+        if self._was_hidden(context, board, self._flips):
+            self._first = BoardChangeKind.REFETCH
+            return None
+        self._flips = board.flips
+        self._place = max(self._place, placed.place, key=_position)
+        version = event.version or self._order.version
+        kind, pin = _KINDS[event.change], None
+        if kind in _WITH_A_PIN:
+            pin = await visibility.pin(context, event.pin_id)
+            if pin is None or pin.board_id != board.id:
+                pin = None  # it left in the meantime: the event of that follows
+        changed = self._changed(
+            context,
+            kind,
+            board,
+            version,
+            pin=pin,
+            pin_id=str(event.pin_id) if event.pin_id else None,
+            above_pin_id=str(event.above_id) if event.above_id else None,
+        )
+        return LiveEvent(context, changed)
+
+    def _changed(
+        self,
+        context: Context,
+        kind: BoardChangeKind,
+        board: Board,
+        version: int,
+        pin: Pin | None = None,
+        pin_id: str | None = None,
+        above_pin_id: str | None = None,
+    ) -> BoardChanged:
+        place = BoardPlace(self._board_id, version, self._flips, self._place)
+        cursor = context.cursors.seal(place.text())
+        return BoardChanged(kind, board, str(version), cursor, pin, pin_id, above_pin_id)
+
+
+def _position(place: str) -> tuple[int, int]:
+    milliseconds, _, number = place.partition(":")[2].partition("-")
+    return int(milliseconds), int(number)
+
+
+async def _version(context: Context, board_id: int) -> int:
+    """The board's order version now."""
+    key = ListKey(Mapping.BOARD_HAS_PINS, board_id)
+    return (await context.stores.shards.mappings.heads([key]))[key].version

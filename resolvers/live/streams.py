@@ -1,0 +1,67 @@
+"""The common part of all streams of events."""
+
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from typing import Any, NamedTuple, Protocol
+
+from datasources.errors import StoreUnavailable
+from feed_engine.live.hub import CutOff, Entry, Hub, Inbox
+from resolvers.context import Context
+
+NewContext = Callable[[], Context]
+"""Makes a context for one event: it reads what the viewer may see now."""
+
+
+class LiveEvent(NamedTuple):
+    """An event, and the context in which the operation is executed for it. The context has already
+    read what decided whether the viewer may see the event."""
+
+    context: Context
+    value: Any
+
+
+class Stream(Protocol):
+    """The events of one subscription."""
+
+    async def begin(self) -> None:
+        """Begin. All changes after the return become events. Raises RequestError and StoreError."""
+
+    async def next(self) -> LiveEvent | None:
+        """The next event; None if the stream has ended, because the viewer may not see its object
+        any more. Raises StoreError if changes can't be followed any more."""
+
+    async def end(self) -> None:
+        """End the stream, whether it has begun or not."""
+
+
+class Listening:
+    """A topic that a stream listens to, from `begin` until `end`."""
+
+    __slots__ = ("_opened", "inbox")
+
+    inbox: Inbox
+
+    def __init__(self) -> None:
+        self._opened: AsyncExitStack | None = None
+
+    async def begin(self, hub: Hub | None, topic: str) -> None:
+        if hub is None:
+            raise StoreUnavailable("this process has no broadcasts")
+        opened = AsyncExitStack()
+        self.inbox = await opened.enter_async_context(hub.listening(topic))
+        self._opened = opened
+
+    async def end(self) -> None:
+        if self._opened is not None:
+            opened, self._opened = self._opened, None
+            await opened.aclose()
+
+    async def get(self) -> Entry:
+        """The next entry of the inbox. Raises StoreUnavailable if no messages come any more."""
+        entry = await self.inbox.get()
+        if isinstance(entry, CutOff):
+            raise StoreUnavailable(
+                "Changes can't be followed at present: subscribe again, and read again what you "
+                "show."
+            )
+        return entry

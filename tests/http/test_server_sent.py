@@ -1,0 +1,182 @@
+"""GraphQL over server-sent events: the distinct connections mode of graphql-sse."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.live_gateways import Events, LiveGateway, live_gateway
+
+pytestmark = pytest.mark.anyio
+BOARD = "subscription($id: ID!) { boardChanged(boardId: $id) { kind pin { title } } }"
+EVENTS = {"accept": "text/event-stream"}
+
+
+@pytest.fixture
+async def gateway(tmp_path: Path) -> AsyncIterator[LiveGateway]:
+    async with live_gateway(tmp_path, {"http.max_streams_per_client": 3}) as gateway:
+        await gateway.sign_up("ann", "bob")
+        yield gateway
+
+
+@pytest.fixture
+async def http(gateway: LiveGateway) -> AsyncIterator[httpx.AsyncClient]:
+    async with httpx.AsyncClient(timeout=60, headers=EVENTS) as client:
+        yield client
+
+
+async def test_each_event_of_a_subscription_is_sent_and_the_end_too(gateway: LiveGateway) -> None:
+    board = await gateway.board("ann", "first")
+    async with gateway.events(BOARD, "bob", id=board) as events:
+        assert events.response.status_code == 200
+        headers = events.response.headers
+        assert headers["content-type"] == "text/event-stream; charset=utf-8"
+        assert "no-store" in headers["cache-control"]
+        name, data = await events.event()
+        assert (name, data["data"]["boardChanged"]["kind"]) == ("next", "STARTED")
+        await gateway.pin("ann", board, "a")
+        name, data = await events.event()
+        assert data == {"data": {"boardChanged": {"kind": "SAVED", "pin": {"title": "a"}}}}
+        await gateway.mutate("ann", "updateBoard", "board { id }", boardId=board, secret=True)
+        assert await events.event() == ("complete", None)
+        assert await events.next() == ("end", None)
+
+
+async def test_a_subscription_can_be_sent_by_get(
+    gateway: LiveGateway, http: httpx.AsyncClient
+) -> None:
+    board = await gateway.board("ann", "first")
+    query = f'subscription {{ boardChanged(boardId: "{board}") {{ kind }} }}'
+    async with http.stream("GET", gateway.url, params={"query": query}) as response:
+        name, data = await Events(response).event()
+    assert (name, data) == ("next", {"data": {"boardChanged": {"kind": "STARTED"}}})
+
+
+async def test_queries_and_mutations_have_one_result(gateway: LiveGateway) -> None:
+    create = 'mutation { createBoard(input: {name: "x"}) { board { name } } }'
+    for query, data in (
+        ("{ viewer { username } }", {"viewer": {"username": "ann"}}),
+        (create, {"createBoard": {"board": {"name": "x"}}}),
+    ):
+        async with gateway.events(query, "ann") as events:
+            assert await events.event() == ("next", {"data": data})
+            assert await events.event() == ("complete", None)
+            assert await events.next() == ("end", None)
+
+
+async def test_a_mutation_by_get_is_refused(gateway: LiveGateway, http: httpx.AsyncClient) -> None:
+    query = 'mutation { createBoard(input: {name: "x"}) { board { name } } }'
+    params, headers = {"query": query}, gateway.bearer("ann")
+    async with http.stream("GET", gateway.url, params=params, headers=headers) as response:
+        events = Events(response)
+        name, data = await events.event()
+        assert name == "next"
+        assert data["errors"][0]["extensions"]["code"] == "BAD_USER_INPUT"
+        assert "data" not in data
+        assert await events.event() == ("complete", None)
+
+
+async def test_a_page_of_another_site_can_not_begin_a_stream_by_get(
+    gateway: LiveGateway, http: httpx.AsyncClient
+) -> None:
+    headers = {"sec-fetch-site": "cross-site"}
+    answer = await http.get(gateway.url, params={"query": "{ __typename }"}, headers=headers)
+    assert answer.status_code == 403
+    simple = {"content-type": "text/plain"}
+    answer = await http.post(gateway.url, content='{"query":"{ __typename }"}', headers=simple)
+    assert answer.status_code == 415
+
+
+async def test_errors_come_as_a_result(gateway: LiveGateway) -> None:
+    async with gateway.events("{ nonsense }") as events:
+        name, data = await events.event()
+        assert name == "next"
+        assert data["errors"][0]["extensions"]["code"] == "GRAPHQL_VALIDATION_FAILED"
+        assert await events.event() == ("complete", None)
+
+
+async def test_a_wrong_token_is_refused_before_the_stream(
+    gateway: LiveGateway, http: httpx.AsyncClient
+) -> None:
+    headers = {"authorization": "Bearer no"}
+    answer = await http.post(gateway.url, json={"query": "{ __typename }"}, headers=headers)
+    assert answer.status_code == 401
+    assert answer.json()["errors"][0]["extensions"]["code"] == "UNAUTHENTICATED"
+
+
+async def test_a_token_that_expires_ends_the_stream(
+    gateway: LiveGateway, http: httpx.AsyncClient
+) -> None:
+    board = await gateway.board("ann", "secret", secret=True)
+    headers = {"authorization": f"Bearer {gateway.token('ann', seconds=1.2)}"}
+    sent = {"query": BOARD, "variables": {"id": board}}
+    async with http.stream("POST", gateway.url, json=sent, headers=headers) as response:
+        events = Events(response)
+        assert (await events.event())[1]["data"]["boardChanged"]["kind"] == "STARTED"
+        name, data = await events.event()
+        assert (name, data["errors"][0]["extensions"]["code"]) == ("next", "UNAUTHENTICATED")
+        assert await events.event() == ("complete", None)
+        assert await events.next() == ("end", None)
+
+
+async def test_a_quiet_stream_has_comments(tmp_path: Path) -> None:
+    async with live_gateway(tmp_path, {"http.keep_alive": 0.01}) as gateway:
+        await gateway.sign_up("ann")
+        board = await gateway.board("ann", "first")
+        async with gateway.events(BOARD, id=board) as events:
+            assert (await events.event())[0] == "next"
+            for _ in range(3):
+                assert await events.next() == ("", None)
+
+
+async def test_a_client_that_leaves_ends_its_stream(gateway: LiveGateway) -> None:
+    board = await gateway.board("ann", "first")
+    live = gateway.runtime.live
+    assert live is not None
+    async with gateway.events(BOARD, id=board) as events:
+        await events.event()
+        assert live.streams == 1
+    async with asyncio.timeout(60):
+        while live.streams:  # noqa: ASYNC110 nobody tells
+            await asyncio.sleep(0)
+
+
+async def test_a_client_may_have_a_bounded_number_of_streams(
+    gateway: LiveGateway, http: httpx.AsyncClient
+) -> None:
+    board = await gateway.board("ann", "first")
+    sent = {"query": BOARD, "variables": {"id": board}}
+    headers = {"x-forwarded-for": "203.0.113.9"}
+    opened = []
+    for _ in range(3):
+        asked = http.build_request("POST", gateway.url, json=sent, headers=headers)
+        opened.append(await http.send(asked, stream=True))
+    answer = await http.post(gateway.url, json=sent, headers=headers)
+    assert answer.status_code == 429
+    assert answer.json()["errors"][0]["extensions"]["code"] == "RATE_LIMITED"
+    for response in opened:
+        await response.aclose()
+
+
+async def test_a_stopping_gateway_breaks_its_streams(gateway: LiveGateway) -> None:
+    board = await gateway.board("ann", "first")
+    async with gateway.events(BOARD, id=board) as events:
+        await events.event()
+        assert gateway.server is not None
+        gateway.server.should_exit = True
+        with pytest.raises(httpx.RemoteProtocolError):  # not complete: the client comes again
+            await events.event()
+
+
+async def test_another_origin_gets_its_headers_on_a_stream(tmp_path: Path) -> None:
+    origin = "https://app.example"
+    async with live_gateway(tmp_path, {"http.allowed_origins": (origin,)}) as gateway:
+        headers = {**EVENTS, "origin": origin}
+        async with httpx.AsyncClient(timeout=60) as client:
+            answer = await client.post(
+                gateway.url, json={"query": "{ __typename }"}, headers=headers
+            )
+        assert answer.headers["access-control-allow-origin"] == origin
+        assert "event: complete" in answer.text
