@@ -22,6 +22,15 @@ from datasources.protocols.outbox import (
     Places,
 )
 from datasources.protocols.queue import BULK, NORMAL, PRIORITIES, URGENT, Job, JobQueue, Lane
+from datasources.protocols.search import (
+    Document,
+    Hit,
+    IndexState,
+    IndexStatus,
+    NewIndex,
+    SearchRequest,
+    SearchStore,
+)
 from datasources.protocols.shards import ShardStore
 from datasources.protocols.stores import Stores
 from datasources.protocols.topology import FollowedTopology, TopologySource
@@ -46,10 +55,14 @@ __all__ = [
     "Answer",
     "Backlog",
     "Cell",
+    "Document",
     "Due",
     "Expiry",
     "FollowedTopology",
     "Forgotten",
+    "Hit",
+    "IndexState",
+    "IndexStatus",
     "Job",
     "JobQueue",
     "Lane",
@@ -59,6 +72,7 @@ __all__ = [
     "MappingCache",
     "MappingStore",
     "ModStore",
+    "NewIndex",
     "ObjectCache",
     "ObjectStore",
     "Operations",
@@ -67,6 +81,8 @@ __all__ = [
     "OutboxRow",
     "Parked",
     "Places",
+    "SearchRequest",
+    "SearchStore",
     "ShardStore",
     "ShardTx",
     "Sides",
