@@ -207,6 +207,7 @@ def _contexts(
             cursors=cursors,
             feed_tokens=feed_tokens,
             walks=runtime.walks,
+            search=runtime.search,
         )
 
     return new_context

@@ -6,7 +6,7 @@ from typing import NewType
 
 from datasources.errors import BadInput, RequestError, Unauthenticated
 from datasources.ids import InvalidId, Kind, parse
-from datasources.protocols import Stores
+from datasources.protocols import SearchStore, Stores
 from feed_engine.feeds.settings import Feeds
 from feed_engine.related.walks import Walks
 from loaders import Loaders
@@ -29,7 +29,7 @@ class Context:
     `cursors` writes and reads the lists' cursors, and `feed_tokens` the payloads' feed tokens.
     `visit` is the home feed's visit that the request begins. `signing_up` counts a new account for
     the client's address; it returns 0, or the seconds to wait if the address made too many.
-    `walks` finds related pins.
+    `walks` finds related pins, and `search` is the index of texts.
     """
 
     stores: Stores
@@ -42,6 +42,7 @@ class Context:
     feed_tokens: FeedTokens = TOKENS_OF_THIS_PROCESS
     signing_up: Callable[[], Awaitable[float]] | None = None
     walks: Walks | None = None
+    search: SearchStore | None = None
     visit: Beginning = field(init=False, default_factory=Beginning)
     scanning: Scanning = field(init=False, default_factory=Scanning)
     loaders: Loaders = field(init=False)

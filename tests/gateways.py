@@ -47,6 +47,7 @@ class Gateway:
         context = Context(
             *(self.runtime.stores, self.runtime.feeds, viewer_id, "http://pinway.test", str),
             walks=self.runtime.walks,
+            search=self.runtime.search,
         )
         result = await self.executor.run(query, variables, None, context)
         response: dict[str, Any] = orjson.loads(result.body())

@@ -64,6 +64,14 @@ class IndexStatus(NamedTuple):
     bytes: int = 0
 
 
+class IndexTimes(NamedTuple):
+    """Two epoch ms of an index: when its building began, and up to when it has every change that
+    was noted."""
+
+    built: int
+    read_to: int
+
+
 class NewIndex(Protocol):
     """An index that is being built beside the index in use. `index` adds documents that it does not
     have yet."""
@@ -82,16 +90,18 @@ class SearchStore(Protocol):
     async def search(self, request: SearchRequest) -> list[Hit]:
         """The best hits, best first. Hits with equal scores are in descending order of id."""
 
-    async def group_sizes(self, groups: Sequence[int]) -> dict[int, int]:
-        """The number of documents in each group."""
+    async def group_sizes(
+        self, groups: Sequence[int], *, but: Sequence[int] = ()
+    ) -> dict[int, int]:
+        """The number of documents in each group, without the documents with the ids `but`."""
 
     def roots(self, words: Sequence[str]) -> list[frozenset[str]]:
         """For each word, the forms that the index has for it: two words match exactly or by their
         stems if they share a form."""
 
-    async def read_to(self) -> int | None:
-        """The epoch ms up to which the index has every noted change; None if the index must be
-        built, because there is none that this version can use."""
+    async def times(self) -> IndexTimes | None:
+        """The times of the index; None if it must be built, because there is none that this version
+        can use."""
 
     async def status(self) -> IndexStatus:
         """The state of the index, after a look at all its files."""

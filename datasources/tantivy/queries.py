@@ -38,6 +38,14 @@ def one_of(field: str, numbers: Sequence[int]) -> Query:
     return Query.term_set_query(SCHEMA, field, numbers)
 
 
+def in_group(group: int, but: Sequence[int]) -> Query:
+    """The query for the documents of a group without some of them."""
+    parts = [(Occur.Must, one_of("group", [group]))]
+    if but:
+        parts.append((Occur.MustNot, one_of("id", but)))
+    return Query.boolean_query(parts)
+
+
 def typing_errors(word: str) -> int:
     """The inserted, missing, wrong or swapped letters with which a word is still found."""
     if word.isdecimal() or len(word) < 4:

@@ -19,6 +19,7 @@ from datasources.protocols import (
     Hit,
     IndexState,
     IndexStatus,
+    IndexTimes,
     NewIndex,
     SearchRequest,
 )
@@ -26,7 +27,7 @@ from datasources.tantivy import folder
 from datasources.tantivy.failures import store_errors
 from datasources.tantivy.fields import VERSION, open_index, stem, stored, words
 from datasources.tantivy.folder import META, Current, Folder, Stamp
-from datasources.tantivy.queries import one_of, query_of
+from datasources.tantivy.queries import in_group, one_of, query_of
 
 T = TypeVar("T")
 WRITER_BYTES, BUILDER_BYTES = 15_000_000, 60_000_000
@@ -45,8 +46,10 @@ class TantivySearch:
     async def search(self, request: SearchRequest) -> list[Hit]:
         return await _in(self._reads, lambda: self._reader.search(request))
 
-    async def group_sizes(self, groups: Sequence[int]) -> dict[int, int]:
-        return await _in(self._reads, lambda: self._reader.group_sizes(groups))
+    async def group_sizes(
+        self, groups: Sequence[int], *, but: Sequence[int] = ()
+    ) -> dict[int, int]:
+        return await _in(self._reads, lambda: self._reader.group_sizes(groups, but))
 
     def roots(self, given: Sequence[str]) -> list[frozenset[str]]:
         return [
@@ -54,8 +57,8 @@ class TantivySearch:
             for word in given
         ]
 
-    async def read_to(self) -> int | None:
-        return await _in(self._reads, lambda: _read_to(self._folder))
+    async def times(self) -> IndexTimes | None:
+        return await _in(self._reads, lambda: _times(self._folder))
 
     async def status(self) -> IndexStatus:
         return await _in(self._writes, lambda: _status(self._folder))
@@ -137,8 +140,15 @@ class _Reader:
 
         return self._read(read)
 
-    def group_sizes(self, groups: Sequence[int]) -> dict[int, int]:
-        return self._read(lambda it: {group: it.doc_freq("group", group) for group in groups})
+    def group_sizes(self, groups: Sequence[int], but: Sequence[int]) -> dict[int, int]:
+        def read(searcher: Searcher) -> dict[int, int]:
+            sizes: dict[int, int] = {}
+            for group in groups:
+                found = searcher.search(in_group(group, but), limit=1, count=True)
+                sizes[group] = int(found.count)  # type: ignore[attr-defined] # the stub lacks it
+            return sizes
+
+        return self._read(read)
 
     def _read(self, act: Callable[[Searcher], T]) -> T:
         try:
@@ -270,12 +280,14 @@ def _usable(files: Folder) -> Current:
     return current
 
 
-def _read_to(files: Folder) -> int | None:
+def _times(files: Folder) -> IndexTimes | None:
     with store_errors("reading"):
         current = files.current()
         if current is None or current.version != VERSION:
             return None
-        return None if files.is_marked(current) else folder.read_to(files.of(current))
+        if files.is_marked(current):
+            return None
+        return IndexTimes(current.built, folder.read_to(files.of(current)))
 
 
 def _status(files: Folder) -> IndexStatus:

@@ -16,7 +16,7 @@ from datasources.mappings import Edge, EdgeKey, ListKey, Mapping
 from datasources.protocols import ShardTx, Stores
 from datasources.records import Board, Pin
 from feed_engine.ordering import order
-from feed_engine.outbox.change import AnyTask, PinHidden, PinLiked
+from feed_engine.outbox.change import AnyTask, PinHidden, PinLiked, TextChanged
 from feed_engine.transactions import access
 from feed_engine.transactions.commit import (
     Mutation,
@@ -127,6 +127,8 @@ async def update_pin(
             await put_public(rows, after, board, placed, left=left)
             if is_public(after, board):  # to reach the pools of its new interests' followers
                 tasks.append(published(after, at=now_ms()))
+        if not tasks and is_public(after, board) and changes.keys() & {"title", "description"}:
+            tasks.append(TextChanged(object_ids=(pin_id,)))
         following = rows.change(objects=[pin_id], tasks=tasks)
         return Outcome(after, Saved(id=pin_id), following, durable=bool(changes))
 

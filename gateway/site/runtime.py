@@ -8,15 +8,16 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from time import perf_counter
 
-from datasources.calls import Calls, observed
-from datasources.factory import StoresConfig, close_stores, open_stores, open_switches
-from datasources.protocols import Job, Sides, Stores, Switches
+from datasources.calls import Calls, observed, observed_search
+from datasources.factory import StoresConfig, close_stores, open_search, open_stores, open_switches
+from datasources.protocols import Job, SearchStore, Sides, Stores, Switches
 from datasources.recording import OK, Recording, outcome_of, recorded
 from feed_engine.feeds.settings import Feeds, FeedSettings
 from feed_engine.outbox.completion import settle
 from feed_engine.outbox.jobs import run_job
 from feed_engine.related.upkeep import keep_built
 from feed_engine.related.walks import Walks
+from feed_engine.search.upkeep import keep_indexed
 from feed_engine.speculation import ADAPTIVE, EAGER, FIXED, Policy, Race
 from gateway.observe.stores import Jobs
 from gateway.observe.tracing import Tracer, tracing
@@ -51,6 +52,8 @@ class Runtime:
     """Sends traces, if the settings name a collector."""
     walks: Walks | None = None
     """Finds related pins, unless the settings say no."""
+    search: SearchStore | None = None
+    """The search index, unless the settings say no."""
 
     @property
     def races(self) -> dict[str, Race]:
@@ -82,7 +85,12 @@ async def running(
             FeedSettings(generator_seconds=settings.feeds.chunk_seconds),
         )
         walks = Walks(stores, graph_file(settings)) if settings.jobs.related_hours else None
-        runtime = Runtime(stores, feeds, calls, opened=opened, tracer=tracer, walks=walks)
+        search = open_search(config.search)
+        if search is not None:
+            search = observed_search(search, calls)
+        runtime = Runtime(
+            *(stores, feeds, calls), opened=opened, tracer=tracer, walks=walks, search=search
+        )
         tasks = [
             asyncio.create_task(stores.topology.follow()),
             asyncio.create_task(follow_routes(switches, runtime.races)),
@@ -96,6 +104,8 @@ async def running(
                 if walks is not None:
                     hours = settings.jobs.related_hours
                     tasks.append(asyncio.create_task(keep_built(stores, walks, hours=hours)))
+                if search is not None:
+                    tasks.append(asyncio.create_task(keep_indexed(opened, search)))
             yield runtime
         finally:
             for task in tasks:
@@ -106,6 +116,8 @@ async def running(
             await settle()
             if walks is not None:
                 await walks.close()
+            if search is not None:
+                await search.close()
             await feeds.pools_race.close()
             await feeds.feeds_race.close()
 

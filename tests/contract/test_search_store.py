@@ -10,7 +10,13 @@ import pytest
 
 from datasources.errors import StoreConflict, StoreCorrupt, StoreUnavailable
 from datasources.ids import Kind, compose
-from datasources.protocols import Document, IndexState, SearchRequest, SearchStore
+from datasources.protocols import (
+    Document,
+    IndexState,
+    IndexTimes,
+    SearchRequest,
+    SearchStore,
+)
 from datasources.tantivy import TantivySearch
 
 pytestmark = pytest.mark.anyio
@@ -74,7 +80,7 @@ async def found(
 
 async def test_a_store_without_an_index_says_so(store: SearchStore) -> None:
     assert (await store.status()).state is IndexState.ABSENT
-    assert await store.read_to() is None
+    assert await store.times() is None
     with pytest.raises(StoreUnavailable, match="no search index yet"):
         await store.search(SearchRequest("oak", 10))
     async with store.alone():
@@ -168,6 +174,7 @@ async def test_groups_have_sizes(store: SearchStore) -> None:
     copies = [Document(pin(n), "oak", group=pin(1)) for n in (1, 2, 3)]
     await build(store, *copies, Document(pin(9), "elm"))
     assert await store.group_sizes([pin(1), pin(9), pin(4)]) == {pin(1): 3, pin(9): 1, pin(4): 0}
+    assert await store.group_sizes([pin(1)], but=[pin(2), pin(9), pin(77)]) == {pin(1): 2}
     assert {hit.group for hit in await store.search(SearchRequest("oak", 9))} == {pin(1)}
 
 
@@ -191,9 +198,9 @@ async def test_a_write_replaces_and_deletes_for_all_readers(
             assert await found(reader, "elm") == []
             assert await found(reader, "ash") == [3]
             assert await found(reader, "fern") == [6], "given and deleted: it is kept"
-            assert await reader.read_to() == 5
+            assert await reader.times() == IndexTimes(built=1, read_to=5)
         await store.write([], since=5, read_to=8)
-        assert await there.read_to() == 8
+        assert await there.times() == IndexTimes(built=1, read_to=8)
         with pytest.raises(StoreConflict):
             await store.write(titles("oak"), since=5, read_to=9)
     assert await found(there, "oak") == []
@@ -226,7 +233,7 @@ async def test_readers_and_the_writer_go_on_while_an_index_is_built(
             await there.write([Document(pin(3), "ash")], since=1, read_to=2)
             assert await found(store, "ash") == [3]
         assert await found(there, "elm") == [2]
-        assert await there.read_to() == 7
+        assert await there.times() == IndexTimes(built=7, read_to=7)
         with pytest.raises(StoreConflict):
             await there.write(titles("fir"), since=2, read_to=9)
         await there.write([Document(pin(3), "ash")], since=7, read_to=9)
@@ -322,10 +329,10 @@ async def test_what_one_process_can_not_read_is_damaged_for_all(
         await store.search(SearchRequest("oak", 10))
     (index / "meta.json").write_bytes(good)
     there = reopened()
-    assert await there.read_to() is None
+    assert await there.times() is None
     assert (await there.status()).state is IndexState.DAMAGED
     await build(there, *titles("oak"), built=4)
-    assert await there.read_to() == 4
+    assert await there.times() == IndexTimes(built=4, read_to=4)
 
 
 async def test_an_index_of_another_version_is_not_read(store: SearchStore, folder: Path) -> None:
@@ -333,6 +340,6 @@ async def test_an_index_of_another_version_is_not_read(store: SearchStore, folde
     pointer = folder / "current"
     pointer.write_text(pointer.read_text().replace('"version":1', '"version":99'))
     assert (await store.status()).state is IndexState.OLD
-    assert await store.read_to() is None
+    assert await store.times() is None
     with pytest.raises(StoreUnavailable, match="another version"):
         await store.search(SearchRequest("oak", 10))
