@@ -11,7 +11,7 @@ from schema.costs import sorting
 E = TypeVar("E", bound=type[Enum])
 
 
-def _described(enum: E, description: str, **values: str) -> E:
+def described(enum: E, description: str, **values: str) -> E:
     """Make a GraphQL enum of an enum of `resolvers`, with a description of each value."""
     for member in enum:
         described: Any = strawberry.enum_value(member.value, description=values[member.name])
@@ -19,7 +19,7 @@ def _described(enum: E, description: str, **values: str) -> E:
     return strawberry.enum(enum, description=description)
 
 
-_described(
+described(
     BoardOrder,
     "The order of a user's boards.",
     NEWEST="The board that was made last comes first.",
@@ -27,20 +27,20 @@ _described(
     NAME="By name, whatever its case. Only for users with at most 500 boards.",
     PINS="The board with the most pins comes first. Only for users with at most 500 boards.",
 )
-_described(
+described(
     PinOrder,
     "The order of a board's pins.",
     MANUAL="The owner's order.",
     NEWEST="The pin that was made last comes first. Only for boards with at most 500 pins.",
     LIKES="The pin with the most likes comes first. Only for boards with at most 500 pins.",
 )
-_described(
+described(
     CommentOrder,
     "The order of a pin's comments.",
     NEWEST="The comment that was written last comes first.",
     OLDEST="The comment that was written first comes first.",
 )
-_described(
+described(
     UserOrder,
     "The order of the users who follow or like something.",
     NEWEST="The user who followed or liked last comes first.",

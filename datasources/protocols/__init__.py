@@ -31,6 +31,7 @@ from datasources.protocols.search import (
     NewIndex,
     SearchRequest,
     SearchStore,
+    typing_errors,
 )
 from datasources.protocols.shards import ShardStore
 from datasources.protocols.stores import Stores
@@ -97,4 +98,5 @@ __all__ = [
     "VisitStore",
     "WideColumnStore",
     "Window",
+    "typing_errors",
 ]

@@ -79,6 +79,14 @@ class NewIndex(Protocol):
     async def index(self, documents: Sequence[Document]) -> None: ...
 
 
+def typing_errors(word: str) -> int:
+    """The inserted, missing, wrong or swapped letters with which a word of a search is found in a
+    title: the rule of all backends, and of highlights."""
+    if word.isdecimal() or len(word) < 4:
+        return 0
+    return 1 if len(word) < 8 else 2
+
+
 class SearchStore(Protocol):
     """The index of these shards. Many processes read it. One process at a time writes it
     (`alone`): its writes are visible to all readers within a second.
@@ -88,7 +96,8 @@ class SearchStore(Protocol):
     """
 
     async def search(self, request: SearchRequest) -> list[Hit]:
-        """The best hits, best first. Hits with equal scores are in descending order of id."""
+        """The best hits, best first. While the index is not written, the hits of a lower limit are
+        the first hits of a higher one."""
 
     async def group_sizes(
         self, groups: Sequence[int], *, but: Sequence[int] = ()
@@ -96,8 +105,8 @@ class SearchStore(Protocol):
         """The number of documents in each group, without the documents with the ids `but`."""
 
     def roots(self, words: Sequence[str]) -> list[frozenset[str]]:
-        """For each word, the forms that the index has for it: two words match exactly or by their
-        stems if they share a form."""
+        """For each word, the forms that the index has for it, with the word itself in lower case
+        and without accents. Two words match exactly or by their stems if they share a form."""
 
     async def times(self) -> IndexTimes | None:
         """The times of the index; None if it must be built, because there is none that this version

@@ -6,6 +6,7 @@ stems. Scripts that put no spaces between words are indexed character by charact
 
 import re
 import unicodedata
+from functools import lru_cache
 from typing import Any
 
 import tantivy
@@ -57,8 +58,10 @@ def open_index(folder: str) -> tantivy.Index:
 
 
 def normal(text: str) -> str:
-    """The text in the form in which it is split into words."""
-    return _UNSPACED.sub(r" \1 ", unicodedata.normalize("NFKC", text))
+    """The text in the form in which it is split into words, without halves of surrogate pairs,
+    which have no UTF-8."""
+    whole = text.encode("utf-8", "ignore").decode()
+    return _UNSPACED.sub(r" \1 ", unicodedata.normalize("NFKC", whole))
 
 
 def words(text: str) -> list[str]:
@@ -70,6 +73,12 @@ def stem(word: str) -> str:
     """The stem of one word; the word itself if it has none."""
     found = STEMS.analyze(word)
     return str(found[0]) if found else word
+
+
+@lru_cache(maxsize=20_000)
+def roots_of(word: str) -> frozenset[str]:
+    """A word as it is written and its stem, in the form that the index has."""
+    return frozenset(form for found in words(word) for form in (found, stem(found)))
 
 
 def stored(document: Document) -> tantivy.Document:

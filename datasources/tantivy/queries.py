@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from tantivy import Occur, Query
 
-from datasources.protocols import SearchRequest
+from datasources.protocols import SearchRequest, typing_errors
 from datasources.tantivy.fields import SCHEMA, stem, words
 
 MOST_WORDS = 16
@@ -44,13 +44,6 @@ def in_group(group: int, but: Sequence[int]) -> Query:
     if but:
         parts.append((Occur.MustNot, one_of("id", but)))
     return Query.boolean_query(parts)
-
-
-def typing_errors(word: str) -> int:
-    """The inserted, missing, wrong or swapped letters with which a word is still found."""
-    if word.isdecimal() or len(word) < 4:
-        return 0
-    return 1 if len(word) < 8 else 2
 
 
 def _word(word: str, *, prefix: bool) -> Query:

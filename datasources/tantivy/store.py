@@ -25,7 +25,7 @@ from datasources.protocols import (
 )
 from datasources.tantivy import folder
 from datasources.tantivy.failures import store_errors
-from datasources.tantivy.fields import VERSION, open_index, stem, stored, words
+from datasources.tantivy.fields import VERSION, open_index, roots_of, stored
 from datasources.tantivy.folder import META, Current, Folder, Stamp
 from datasources.tantivy.queries import in_group, one_of, query_of
 
@@ -52,10 +52,7 @@ class TantivySearch:
         return await _in(self._reads, lambda: self._reader.group_sizes(groups, but))
 
     def roots(self, given: Sequence[str]) -> list[frozenset[str]]:
-        return [
-            frozenset(form for found in words(word) for form in (found, stem(found)))
-            for word in given
-        ]
+        return [roots_of(word) for word in given]
 
     async def times(self) -> IndexTimes | None:
         return await _in(self._reads, lambda: _times(self._folder))
@@ -132,11 +129,10 @@ class _Reader:
             places = [place for _, place in found]
             ids = searcher.fast_field_values("id", places)
             groups = searcher.fast_field_values("group", places)
-            hits = [
+            return [
                 Hit(int(id or 0), int(group or 0), float(score))
                 for (score, _), id, group in zip(found, ids, groups, strict=True)
             ]
-            return sorted(hits, key=lambda hit: (-hit.score, -hit.id))
 
         return self._read(read)
 

@@ -167,7 +167,10 @@ async def test_kinds_narrow_a_search(store: SearchStore) -> None:
 async def test_the_weight_orders_documents_that_match_alike(store: SearchStore) -> None:
     weights = (1.0, 3.0, 2.0, 2.0)
     await build(store, *(Document(pin(n), "oak", weight=w) for n, w in enumerate(weights, 1)))
-    assert await found(store, "oak") == [2, 4, 3, 1]
+    hits = await found(store, "oak")
+    assert (hits[0], hits[-1]) == (2, 1)
+    for limit in (1, 2, 3):
+        assert await found(store, "oak", limit=limit) == hits[:limit]
 
 
 async def test_groups_have_sizes(store: SearchStore) -> None:

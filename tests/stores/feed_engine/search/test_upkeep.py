@@ -145,7 +145,7 @@ async def test_liked_and_saved_pins_come_first(feeding: Feeding, indexing: Index
         (await feeding.pin_at(board, 1_700_000_000_000)).id for _ in range(3)
     ]  # all are "a pin"
     await indexing.changed()
-    assert await indexing.found("pin") == pins[::-1], "the newest id first"
+    assert set(await indexing.found("pin")) == set(pins)
     await writes.like_pin(feeding.stores, one.id, pins[1])
     await indexing.changed()
     assert (await indexing.found("pin"))[0] == pins[1]
