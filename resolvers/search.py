@@ -152,7 +152,7 @@ class _Hits:
         self._hits = list[Hit]()
 
     async def first(self, end: int) -> Sequence[Hit]:
-        """The hits up to a rank; fewer if there are no more."""
+        """The hits up to a rank; fewer at the end of the hits."""
         limit = self._request.limit
         if len(self._hits) == limit < min(end, MOST_HITS):
             # Pages may need more: several pins may be one picture, and hits may be left out.
