@@ -1,4 +1,5 @@
-"""Compares the embedded search index with SQLite's FTS5 over the same generated pins.
+"""Compares the embedded search index with SQLite's FTS5 over the same generated pins, and measures
+search in a whole gateway.
 
     python -m bench.search [--quick]
 
@@ -21,6 +22,7 @@ from statistics import quantiles
 
 from bench.rows import Row, table, write
 from bench.search.fts5 import Fts5
+from bench.search.gateway import in_a_gateway
 from bench.search.titles import Texts
 from bench.search.writing import keep_writing
 from datasources.protocols import SearchRequest
@@ -47,6 +49,9 @@ def main() -> None:
             print(json.dumps(asyncio.run(measured(asked.engine, Path(folder), pins, seconds))))
         return
     rows = [row for engine in (TANTIVY, FTS5) for row in _rows(engine, quick=asked.quick)]
+    with tempfile.TemporaryDirectory(prefix="search-") as folder:
+        found = 3 if asked.quick else 20
+        rows += asyncio.run(in_a_gateway(Path(folder), pins, seconds, found))
     print(table(rows))
     if not asked.quick:
         print(f"written to {write('search', rows)}")

@@ -31,6 +31,8 @@ BRIEF = 10_000
 """The logs are read again from this many ms before the newest entry, and from OVERLAP before it
 every minute."""
 MOST = 500  # objects in a write
+FEWER_THAN_A_BUILD = 100_000
+"""Entries that are applied one by one. With more, the index is built, and memory stays bounded."""
 ALL = 0
 """An entry's id in place of an object's: everything may have changed, so the index is built."""
 
@@ -65,6 +67,8 @@ class Upkeep:
             since = max(0, times.read_to - back)
             async for page in entries(self.stores, since, now + OVERLAP, source):
                 new.update(entry for entry in page if entry not in self._seen)
+                if len(new) > FEWER_THAN_A_BUILD:
+                    return await self._build()
         if any(entry.id == ALL and entry.at > times.built for entry in new):
             built = await self._build()
             self._seen |= new

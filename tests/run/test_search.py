@@ -63,7 +63,7 @@ def test_the_index_is_there_at_the_first_start_and_survives_kills_rebuilds_and_d
         assert json.loads(done.stdout)["state"] == "ok"
         assert titles(served, "phragmites") == ["Phragmites"]
         add_pin(served, "Typha")
-        assert titles(served, "typha") == ["Typha"], "the writer goes on in the new index"
+        assert titles(served, "typha") == ["Typha"], "the writer uses the new index"
         os.killpg(served.process.pid, signal.SIGKILL)
         served.process.wait()
     code, found = status(data)

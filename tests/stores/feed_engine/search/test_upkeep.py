@@ -16,6 +16,7 @@ from feed_engine.feeds.rows import POOLS
 from feed_engine.feeds.wide import read_row
 from feed_engine.related import changes
 from feed_engine.search import build as building
+from feed_engine.search import upkeep
 from feed_engine.search.build import build
 from feed_engine.search.upkeep import EVERY, LOOK, Upkeep, keep_indexed, note_all
 from feed_engine.times import DAY, HOUR
@@ -240,6 +241,23 @@ async def test_an_import_has_the_index_built_once(feeding: Feeding, indexing: In
     assert after.built > before.built
     await indexing.changed()
     assert await indexing.index.times() == after
+
+
+async def test_very_many_changes_are_a_build(
+    feeding: Feeding, indexing: Indexing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await indexing.changed()
+    before = await indexing.index.times()
+    monkeypatch.setattr(upkeep, "FEWER_THAN_A_BUILD", 2)
+    user = await feeding.user()
+    pins = await feeding.pins(await feeding.board(user), 4)
+    feeding.now += 1
+    await indexing.changed()
+    after = await indexing.index.times()
+    assert before is not None
+    assert after is not None
+    assert after.built > before.built
+    assert len(await indexing.found("pin", Kind.PIN)) == len(pins)
 
 
 async def test_an_entry_that_was_not_written_is_applied_again(
