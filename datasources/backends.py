@@ -13,6 +13,7 @@ from datasources.protocols import (
     MappingCache,
     ObjectCache,
     Operations,
+    SearchStore,
     ShardStore,
     Switches,
     TopologySource,
@@ -110,6 +111,12 @@ def hbase_columns(url: SplitResult) -> WideColumnStore:
 
     prefix = url.path.strip("/")
     return HBaseWideColumns(*hosts[0], prefix=f"{prefix}_" if prefix else "")
+
+
+def tantivy_search(url: SplitResult) -> SearchStore:
+    from datasources.tantivy import TantivySearch
+
+    return TantivySearch(_path(url))
 
 
 def sqlite_shards(topology: Topology) -> ShardStore:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 from datasources import protocols
 from datasources.latencies import CALL_BOUNDS, Latencies
 from datasources.mappings import ListHead
-from datasources.protocols import Sides, Stores
+from datasources.protocols import SearchStore, Sides, Stores
 from datasources.recording import OK, current, outcome_of
 
 T = TypeVar("T")
@@ -74,6 +74,11 @@ def observed(stores: Stores, calls: Calls) -> Stores:
         broadcasts=stores.broadcasts,
         writes_per_day=stores.writes_per_day,
     )
+
+
+def observed_search(search: SearchStore, calls: Calls) -> SearchStore:
+    """The same search index, with every call measured."""
+    return _store(search, protocols.SearchStore, "search", calls)
 
 
 _SHARDS = {

@@ -20,6 +20,7 @@ from datasources.protocols import (
     MappingCache,
     ObjectCache,
     Operations,
+    SearchStore,
     ShardStore,
     Sides,
     Stores,
@@ -78,6 +79,9 @@ WIDE_COLUMNS: Mapping[str, Callable[[SplitResult], WideColumnStore]] = {
     "rocksdb": backends.rocksdb_columns,
     "hbase": backends.hbase_columns,
 }
+SEARCHES: Mapping[str, Callable[[SplitResult], SearchStore]] = {
+    "tantivy": backends.tantivy_search,
+}
 SHARDS: Mapping[str, Callable[[Topology, "StoresConfig"], ShardStore]] = {
     "sqlite": lambda topology, config: backends.sqlite_shards(topology),
     "mysql": lambda topology, config: backends.mysql_shards(
@@ -94,7 +98,8 @@ SHARDS: Mapping[str, Callable[[Topology, "StoresConfig"], ShardStore]] = {
 @dataclass(frozen=True, kw_only=True)
 class StoresConfig:
     """The URLs of the stores, with the names of the settings in [stores]. The topology has the
-    servers of the shards; `mysql_user` and `mysql_password` are used for all of them."""
+    servers of the shards; `mysql_user` and `mysql_password` are used for all of them. Without
+    `search`, there is no search index."""
 
     topology: str
     object_cache: str
@@ -110,6 +115,7 @@ class StoresConfig:
     mysql_connections: int = 32
     slave_reads: bool = True
     mysql_ca: str = ""
+    search: str = ""
 
 
 def open_topology(url: str) -> TopologySource:
@@ -120,6 +126,11 @@ def open_topology(url: str) -> TopologySource:
 def open_operations(url: str) -> Operations:
     """Open the lock and the records of operators' work on this topology. Raises ConfigError."""
     return _open("topology", url, OPERATIONS)
+
+
+def open_search(url: str) -> SearchStore | None:
+    """Open the search index; None without a URL. Raises ConfigError."""
+    return _open("search", url, SEARCHES) if url else None
 
 
 def open_switches(url: str) -> Switches:

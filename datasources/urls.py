@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
-LOCAL = ("file", "sqlite", "rocksdb", "memory")
+LOCAL = ("file", "sqlite", "rocksdb", "memory", "tantivy")
 """Schemes of URLs that have only a path, or nothing, after `://`: never a password."""
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*")
 _ENCODED = re.compile(r"(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})*")  # RFC 3986, and @

@@ -56,6 +56,7 @@ BENCHMARKS = {
     "data": "Shards on real servers: `make bench NAME=data`",
     "following": "The following feed: `make bench NAME=following`",
     "visits": "New visits of the home feed: `make bench NAME=visits`",
+    "search": "Search: `python -m bench.search`",
     "related": "Related pins: `python -m bench.related --data FOLDER`",
     "plan": "Constants of `pinway plan`: `make bench NAME=plan`",
     "telemetry": "Logs and traces: `make bench NAME=telemetry`",

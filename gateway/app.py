@@ -245,6 +245,7 @@ def _contexts(
             walks=runtime.walks,
             live=runtime.live,
             waiting=runtime.waiting,
+            search=runtime.search,
         )
 
     return new_context

@@ -6,7 +6,7 @@ from typing import NewType
 
 from datasources.errors import BadInput, RequestError, Unauthenticated
 from datasources.ids import InvalidId, Kind, parse
-from datasources.protocols import Stores
+from datasources.protocols import SearchStore, Stores
 from feed_engine.feeds.settings import Feeds
 from feed_engine.live.hub import Hub
 from feed_engine.live.waiting import Waiting
@@ -31,8 +31,8 @@ class Context:
     `cursors` writes and reads the lists' cursors, and `feed_tokens` the payloads' feed tokens.
     `visit` is the home feed's visit that the request begins. `signing_up` counts a new account for
     the client's address; it returns 0, or the seconds to wait if the address made too many.
-    `walks` finds related pins, `live` has the streams of this process, and
-    `waiting` looks for pins that wait in pools.
+    `walks` finds related pins, `search` is the index of texts, `live` has the streams of this
+    process, and `waiting` looks for pins that wait in pools.
     """
 
     stores: Stores
@@ -47,6 +47,7 @@ class Context:
     walks: Walks | None = None
     live: Hub | None = None
     waiting: Waiting | None = None
+    search: SearchStore | None = None
     visit: Beginning = field(init=False, default_factory=Beginning)
     scanning: Scanning = field(init=False, default_factory=Scanning)
     loaders: Loaders = field(init=False)

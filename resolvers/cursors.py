@@ -30,6 +30,7 @@ class CursorKind(IntEnum):
     LIST = 1
     OBJECTS = 2
     SORTED = 3
+    SEARCH = 4
 
 
 class CursorPlace(NamedTuple):

@@ -18,6 +18,9 @@ A_WALK = 3000
 """Entries that are read in the time of a walk, some milliseconds, and the entries that it reads
 before it begins."""
 
+A_SEARCH = 1200
+"""Entries that are read in the time of a search of the index, about two milliseconds."""
+
 A_NEW_VISIT = 4800
 """The toll of a page of the home feed, in entries that are read in the same time: a new visit is
 ordered and kept, beside what it reads."""
@@ -116,6 +119,14 @@ def walked(calls: int, entries: int) -> list[Any]:
         assumed_size=MAX_PAGE, slicing_arguments=["first"], require_one_slicing_argument=False
     )
     return [Cost(weight=str(A_WALK)), sized, Reads(calls=calls, entries=entries)]
+
+
+def suggested(calls: int, entries: int) -> list[Any]:
+    """The cost of a plain list of `first` objects that two searches find."""
+    sized = ListSize(
+        assumed_size=MAX_PAGE, slicing_arguments=["first"], require_one_slicing_argument=False
+    )
+    return [Cost(weight=str(2 * A_SEARCH)), sized, Reads(calls=calls, entries=entries)]
 
 
 def listed(calls: int, entries: int, most: int, argument: str | None = None) -> list[Any]:

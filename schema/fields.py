@@ -40,6 +40,9 @@ _ARGUMENTS = {
     "seen": "A `feedToken`: the feed waits for that write, for about two seconds at most; after "
     "that, `health` says that the feed may be stale. A visit that has begun does not change.",
     "input": "The input of the mutation.",
+    "text": "The words to search for, at most 200 characters. Nothing in them is an operator.",
+    "types": "The types of the objects that are searched; without it, all types.",
+    "prefix": "The words as typed so far, at most 200 characters. The last word may be unfinished.",
     "representations": "The types and ids of the objects, at most 1,000.",
 }
 _OF_STREAMS = {

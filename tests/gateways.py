@@ -76,6 +76,7 @@ class Gateway:
         return Context(
             *(runtime.stores, runtime.feeds, viewer_id, "http://pinway.test", str),
             walks=runtime.walks,
+            search=runtime.search,
             live=runtime.live,
             waiting=runtime.waiting,
         )

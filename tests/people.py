@@ -32,8 +32,8 @@ class People:
             if away_from is None or place != shard_of(away_from):
                 return await writes.sign_up(self.stores, writes.NewUser(username=name))
 
-    async def board(self, owner: User, *, secret: bool = False) -> Board:
-        new = writes.NewBoard(name=f"board {next(_NUMBERS)}", secret=secret)
+    async def board(self, owner: User, *, secret: bool = False, name: str | None = None) -> Board:
+        new = writes.NewBoard(name=name or f"board {next(_NUMBERS)}", secret=secret)
         return (await writes.create_board(self.stores, owner.id, new)).board
 
     async def pin(self, board: Board, *interests: Interest) -> Pin:

@@ -23,6 +23,17 @@ from datasources.protocols.outbox import (
     Places,
 )
 from datasources.protocols.queue import BULK, NORMAL, PRIORITIES, URGENT, Job, JobQueue, Lane
+from datasources.protocols.search import (
+    Document,
+    Hit,
+    IndexState,
+    IndexStatus,
+    IndexTimes,
+    NewIndex,
+    SearchRequest,
+    SearchStore,
+    typing_errors,
+)
 from datasources.protocols.shards import ShardStore
 from datasources.protocols.stores import Stores
 from datasources.protocols.topology import FollowedTopology, TopologySource
@@ -48,10 +59,15 @@ __all__ = [
     "Backlog",
     "Broadcasts",
     "Cell",
+    "Document",
     "Due",
     "Expiry",
     "FollowedTopology",
     "Forgotten",
+    "Hit",
+    "IndexState",
+    "IndexStatus",
+    "IndexTimes",
     "Job",
     "JobQueue",
     "Lane",
@@ -63,6 +79,7 @@ __all__ = [
     "MappingStore",
     "Message",
     "ModStore",
+    "NewIndex",
     "ObjectCache",
     "ObjectStore",
     "Operations",
@@ -71,6 +88,8 @@ __all__ = [
     "OutboxRow",
     "Parked",
     "Places",
+    "SearchRequest",
+    "SearchStore",
     "ShardStore",
     "ShardTx",
     "Sides",
@@ -83,4 +102,5 @@ __all__ = [
     "VisitStore",
     "WideColumnStore",
     "Window",
+    "typing_errors",
 ]

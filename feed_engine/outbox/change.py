@@ -95,6 +95,13 @@ class PinHidden(Task, frozen=True):
     pin_id: int
 
 
+class TextChanged(Task, frozen=True):
+    """Users, boards or pins were created, or their texts changed: the search index reads them
+    again."""
+
+    object_ids: tuple[int, ...]
+
+
 class BoardSecrecy(Task, frozen=True):
     """A board became secret or public: its pins leave or enter the public lists."""
 
@@ -155,6 +162,7 @@ AnyTask = (
     | PoolShort
     | PinLiked
     | PinHidden
+    | TextChanged
     | BoardSecrecy
     | BoardDeleted
     | Respace

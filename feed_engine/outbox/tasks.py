@@ -18,8 +18,8 @@ from feed_engine.feeds.smart.pool_refill import pool_short
 from feed_engine.ordering import arrange
 from feed_engine.ordering.arrange import rearranged
 from feed_engine.ordering.respace_job import respace
-from feed_engine.outbox.change import Advance, Handler, PinHidden, Task
-from feed_engine.related.changes import noting
+from feed_engine.outbox.change import Advance, Handler, PinHidden, Task, TextChanged
+from feed_engine.related.changes import SEARCH, noting
 from feed_engine.related.pool import pin_liked
 from feed_engine.related.walks import Walks
 from feed_engine.transactions import hold
@@ -35,6 +35,20 @@ def _board(task: Any) -> Sequence[int]:
     return [task.board_id]
 
 
+def _target(task: Any) -> Sequence[int]:
+    return [task.target_id]
+
+
+def _objects(task: Any) -> Sequence[int]:
+    return [*task.object_ids]
+
+
+async def _text_changed(
+    stores: Stores, task: TextChanged, cursor: bytes | None, advance: Advance
+) -> None:
+    """The processes that write search indexes find out by themselves."""
+
+
 async def _pin_hidden(
     stores: Stores, task: PinHidden, cursor: bytes | None, advance: Advance
 ) -> None:
@@ -45,13 +59,14 @@ HANDLERS: dict[str, Handler] = {
     "PinPublished": noting(pin_published, _pin),
     "PinArrived": noting(pin_arrived, _pin),
     "PinHidden": noting(_pin_hidden, _pin),
+    "TextChanged": noting(_text_changed, _objects, SEARCH),
     "FanOutBatch": pin_to_batch,
-    "Followed": followed,
-    "Unfollowed": unfollowed,
+    "Followed": noting(followed, _target, SEARCH),
+    "Unfollowed": noting(unfollowed, _target, SEARCH),
     "FeedShort": feed_short,
     "InterestShort": interest_short,
     "PoolShort": pool_short,
-    "PinLiked": pin_liked,
+    "PinLiked": noting(pin_liked, _pin, SEARCH),
     "VisitShown": visit_shown,
     "BoardSecrecy": noting(board_secrecy, _board),
     "BoardDeleted": noting(board_deleted, _board),
@@ -70,8 +85,9 @@ def handlers(settings: FeedSettings, walks: Walks | None = None) -> Mapping[str,
     """The table. Its functions use the given limits of feeds and graph of related pins."""
     if settings is DEFAULTS and walks is None:
         return HANDLERS
-    changed = {
-        "PinLiked": partial(pin_liked, settings=settings, walks=walks),
+    liked: Handler = partial(pin_liked, settings=settings, walks=walks)
+    changed: dict[str, Handler] = {
+        "PinLiked": noting(liked, _pin, SEARCH),
         "VisitShown": partial(visit_shown, settings=settings),
     }
     return {**HANDLERS, **changed}

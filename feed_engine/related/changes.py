@@ -1,10 +1,12 @@
-"""The log of changes: what was saved, deleted or made secret since the snapshots were built.
+"""The logs of changes: what was saved, deleted or made secret since the snapshots were built, and
+what else a search index must know.
 
-The jobs of the outbox write the log, to both sides of the pools. Each process that walks reads it.
-An entry has no more than a time and the id of a pin or a board. Its reader looks at the object's
-present state, so entries may come twice, late and in any order.
+The jobs of the outbox write the logs, to both sides of the pools. Each process that walks reads the
+log RELATED. The process of each host that writes a search index reads both. An entry has no more
+than a time and the id of an object. Its reader looks at the object's present state, so entries may
+come twice, late and in any order.
 
-The log has a row for each hour. No user or interest has such a row's key: ids begin with two zero
+A log has a row for each hour. No user or interest has such a row's key: ids begin with two zero
 bits.
 """
 
@@ -28,7 +30,15 @@ KEPT = 3 * DAY
 """The age at which the log is removed. A snapshot must be newer."""
 _PAGE = 1000
 _COLUMN = struct.Struct(">QQ")
-_PREFIX = b"related\0"
+
+
+class Log(NamedTuple):
+    """A log, by the prefix of its rows' keys."""
+
+    prefix: bytes
+
+
+RELATED, SEARCH = Log(b"related\0"), Log(b"search\0")
 
 
 class Entry(NamedTuple):
@@ -36,12 +46,12 @@ class Entry(NamedTuple):
     id: int  # a pin or a board
 
 
-def log_row(at: int) -> bytes:
+def log_row(at: int, log: Log = RELATED) -> bytes:
     """The row of the hour of an epoch ms."""
-    return _PREFIX + (at // HOUR).to_bytes(8, "big")
+    return log.prefix + (at // HOUR).to_bytes(8, "big")
 
 
-def noting(handler: Handler, ids_of: Callable[[Any], Sequence[int]]) -> Handler:
+def noting(handler: Handler, ids_of: Callable[[Any], Sequence[int]], log: Log = RELATED) -> Handler:
     """A task's handler that first notes which objects may have changed. The handler runs even if
     neither side could be written; then the job fails in the end, and runs again."""
 
@@ -50,7 +60,7 @@ def noting(handler: Handler, ids_of: Callable[[Any], Sequence[int]]) -> Handler:
     ) -> None:
         failed: StoreError | None = None
         try:
-            await note(stores, ids_of(task), epoch_ms())
+            await note(stores, ids_of(task), epoch_ms(), log)
         except StoreError as error:
             failed = error
         await handler(stores, task, cursor, advance, **rest)
@@ -60,7 +70,7 @@ def noting(handler: Handler, ids_of: Callable[[Any], Sequence[int]]) -> Handler:
     return noted
 
 
-async def note(stores: Stores, ids: Sequence[int], at: int) -> None:
+async def note(stores: Stores, ids: Sequence[int], at: int, log: Log = RELATED) -> None:
     """Add entries to the log. One side is enough, because both are read: raises StoreUnavailable if
     neither could be written."""
     cells = {_COLUMN.pack(at, id): b"1" for id in ids}
@@ -68,7 +78,7 @@ async def note(stores: Stores, ids: Sequence[int], at: int) -> None:
 
     async def put(store: WideColumnStore) -> None:
         try:
-            await store.put(POOLS, {log_row(at): cells}, max(1, at))
+            await store.put(POOLS, {log_row(at, log): cells}, max(1, at))
         except StoreError as error:
             errors.append(error)
 
@@ -77,13 +87,15 @@ async def note(stores: Stores, ids: Sequence[int], at: int) -> None:
         raise StoreUnavailable("not noted on either side") from errors[0]
 
 
-async def entries(stores: Stores, since: int, until: int) -> AsyncIterator[Collection[Entry]]:
+async def entries(
+    stores: Stores, since: int, until: int, log: Log = RELATED
+) -> AsyncIterator[Collection[Entry]]:
     """The entries of both sides from one epoch ms to another, in pieces. Raises StoreUnavailable if
     neither side can be read."""
     for hour in range(since // HOUR, until // HOUR + 1):
         after = _COLUMN.pack(since, 0) if hour == since // HOUR else None
         while True:
-            page, after = await _page(stores, log_row(hour * HOUR), after)
+            page, after = await _page(stores, log_row(hour * HOUR, log), after)
             if page:
                 yield page
             if after is None:
@@ -118,11 +130,11 @@ async def _page(
     return found, end
 
 
-async def forget(stores: Stores, now: int) -> None:
+async def forget(stores: Stores, now: int, log: Log = RELATED) -> None:
     """Remove what is older than KEPT, of the two weeks before."""
     last = (now - KEPT) // HOUR - 1
     for hour in range(last - 14 * 24, last + 1):
-        row = log_row(hour * HOUR)
+        row = log_row(hour * HOUR, log)
         cells = [cell for store in stores.pools for cell in await read_row(store, POOLS, row)]
         if cells:
             columns = list({cell.column for cell in cells})

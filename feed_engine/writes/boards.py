@@ -16,7 +16,7 @@ from datasources.mappings import SEQUENCE_STEP, Edge, EdgeKey, Mapping
 from datasources.protocols import ShardTx, Stores
 from datasources.records import Board
 from feed_engine.live import events
-from feed_engine.outbox.change import AnyTask, BoardDeleted, BoardSecrecy
+from feed_engine.outbox.change import AnyTask, BoardDeleted, BoardSecrecy, TextChanged
 from feed_engine.transactions import access
 from feed_engine.transactions.commit import (
     Mutation,
@@ -55,7 +55,8 @@ async def create_board(
         if public.active:
             await rows.put(Mapping.USER_HAS_PUBLIC_BOARDS, public)
         saved = Saved(id=id, row=row_of(edge))
-        return Outcome(BoardWritten(board, edge), saved, rows.change())
+        tasks = [TextChanged(object_ids=(id,))] if public.active else []
+        return Outcome(BoardWritten(board, edge), saved, rows.change(tasks=tasks))
 
     async def again(saved: Saved) -> BoardWritten:
         return BoardWritten(await access.recall(stores, Board, saved.id), saved.edge())
@@ -84,6 +85,8 @@ async def update_board(
         after = await edit(tx, board, raw, changes)
         if "secret" in changes:
             tasks.append(BoardSecrecy(board_id=board_id, secret=after.secret, at=now_ms()))
+        elif not after.secret and changes.keys() & {"name", "description"}:
+            tasks.append(TextChanged(object_ids=(board_id,)))
         if "secret" in fields and after.flips:
             # Also if nothing changes: an earlier change of `flips` may be missing on another shard.
             await rows.put(Mapping.USER_HAS_PUBLIC_BOARDS, _rows_of(after)[1])

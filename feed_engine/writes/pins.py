@@ -19,7 +19,7 @@ from feed_engine.feeds.affinity import SAVE
 from feed_engine.live import events
 from feed_engine.live.events import BoardEvent, PinEvent, order_version
 from feed_engine.ordering import order
-from feed_engine.outbox.change import AnyTask, PinHidden, PinLiked
+from feed_engine.outbox.change import AnyTask, PinHidden, PinLiked, TextChanged
 from feed_engine.transactions import access
 from feed_engine.transactions.commit import (
     Mutation,
@@ -147,6 +147,8 @@ async def update_pin(
                 ),
                 PinEvent(pin_id=pin_id, change=events.PinChange.EDITED),
             ]
+        if not tasks and is_public(after, board) and changes.keys() & {"title", "description"}:
+            tasks.append(TextChanged(object_ids=(pin_id,)))
         following = rows.change(objects=[pin_id], tasks=tasks, events=told)
         return Outcome(after, Saved(id=pin_id), following, durable=bool(changes))
 

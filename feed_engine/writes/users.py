@@ -7,7 +7,7 @@ from datasources.errors import Conflict
 from datasources.ids import Kind, shard_of
 from datasources.protocols import ShardTx, Stores
 from datasources.records import User
-from feed_engine.outbox.change import change
+from feed_engine.outbox.change import AnyTask, TextChanged, change
 from feed_engine.transactions import access
 from feed_engine.transactions.commit import (
     Mutation,
@@ -57,7 +57,8 @@ async def sign_up(
         )
         id = await tx.insert(Kind.USER, records.encode(user))
         # No cache can have a new object, so a failing cache does not fail the sign-up.
-        following = change(claims=[(NAMESPACE, new.username, id)])
+        tasks: list[AnyTask] = [TextChanged(object_ids=(id,))]
+        following = change(claims=[(NAMESPACE, new.username, id)], tasks=tasks)
         return Outcome(id, Saved(id=id), following)
 
     async def again(saved: Saved) -> int:
@@ -81,9 +82,12 @@ async def update_profile(
         user, raw = await access.lock(tx, User, viewer_id)
         changes = {name: it for name, it in fields.items() if it != getattr(user, name)}
         after = await edit(tx, user, raw, changes)
-        return Outcome(
-            after, Saved(id=viewer_id), change(objects=[viewer_id]), durable=bool(changes)
-        )
+        searched = changes.keys() & {"full_name", "about"}
+        tasks = list[AnyTask]()
+        if searched:
+            tasks.append(TextChanged(object_ids=(viewer_id,)))
+        following = change(objects=[viewer_id], tasks=tasks)
+        return Outcome(after, Saved(id=viewer_id), following, durable=bool(changes))
 
     async def again(saved: Saved) -> User:
         return await access.recall(stores, User, saved.id)

@@ -69,6 +69,7 @@ COMMANDS = {
         ("schema", "gateway.cli.tools", "schema", "Print or compare the GraphQL schema."),
         ("feed", "gateway.cli.feed", "feed", "Show and route reads of the feed stores."),
         ("related", "gateway.cli.related", "related", "Build and show the related pins' graph."),
+        ("search", "gateway.cli.search", "search", "Build and show the search index."),
         ("jobs", "gateway.cli.jobs", "jobs", "List, retry and drop background jobs."),
         ("doctor", "gateway.cli.doctor", "doctor_command", "Check everything, say what to do."),
         ("config", "gateway.cli.config", "config", "Show the settings in force."),

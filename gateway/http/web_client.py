@@ -22,7 +22,10 @@ from resolvers.context import Context
 STATIC = Path(__file__).parents[1] / "static" / "web"
 MANIFEST = STATIC / "persisted-documents.json"
 """The client's own documents by their hashes, which the client sends in place of them."""
-SCREENS = ("/", "/following", "/new", "/sign-in", "/pin/{id}", "/board/{id}", "/user/{name}")
+SCREENS = (
+    *("/", "/following", "/new", "/search", "/sign-in"),
+    *("/pin/{id}", "/board/{id}", "/user/{name}"),
+)
 """The addresses of the client's own router (web/src/app.tsx)."""
 
 _POLICY = "; ".join(

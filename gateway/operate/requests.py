@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from datasources.errors import BadInput, ConfigError, NotFound, StoreCorrupt, StoreError
-from datasources.protocols import PRIORITIES, OutboxEntry, Stores
+from datasources.protocols import PRIORITIES, OutboxEntry, SearchStore, Stores
 from feed_engine.outbox.completion import change_of
 from feed_engine.outbox.priorities import of_tasks
 from gateway.http.auth import Tokens
@@ -60,6 +60,10 @@ async def perform(
             return await explaining.explain_feed(runtime, request["username"], request["pin"])
         case "related build":
             return await build_graph(settings, runtime, on_progress)
+        case "search rebuild":
+            return await rebuild_search(runtime, on_progress)
+        case "search status":
+            return await search_status(runtime)
         case "token":
             return await token(settings, stores, request["username"])
     raise BadInput(f"there is no command {request['command']!r}")
@@ -92,6 +96,31 @@ async def build_graph(
     except OSError as error:
         raise ConfigError(f"can't write {path}: {error.strerror or error}") from None
     return {"edges": header.edges}
+
+
+async def rebuild_search(runtime: Runtime, on_progress: OnProgress) -> dict[str, Any]:
+    """Build the search index again, while the index in use is read and written. Raises
+    ConfigError if the settings have none, and StoreConflict if it is being built."""
+    from feed_engine.search.build import build
+
+    def on_objects(stage: str, objects: int) -> None:
+        on_progress(Progress(stage, objects, None, "objects"))
+
+    await build(runtime.opened or runtime.stores, _index(runtime), on_objects=on_objects)
+    return await search_status(runtime)
+
+
+async def search_status(runtime: Runtime) -> dict[str, Any]:
+    """The state of the search index in plain values. Raises ConfigError if the settings have
+    none."""
+    found = await _index(runtime).status()
+    return found._asdict() | {"state": found.state.value}
+
+
+def _index(runtime: Runtime) -> SearchStore:
+    if runtime.search is None:
+        raise ConfigError("stores.search is empty: there is no search index")
+    return runtime.search
 
 
 async def token(settings: Settings, stores: Stores, username: str) -> dict[str, Any]:

@@ -144,6 +144,7 @@ class StoreUrls(Table):
     pools_standby: str = EMBEDDED
     feeds_primary: str = EMBEDDED
     feeds_standby: str = EMBEDDED
+    search: str = EMBEDDED
     slave_reads: bool = True
     cache_refused_is_empty: bool = True
 

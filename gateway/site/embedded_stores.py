@@ -1,5 +1,6 @@
 """The embedded stores under `data_dir`, for settings with the value `embedded`."""
 
+import hashlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -10,6 +11,7 @@ import msgspec
 from datasources.errors import ConfigError, StoreCorrupt
 from datasources.factory import StoresConfig
 from datasources.topology import ModShards, ShardRange, Topology, dump, parse
+from datasources.urls import mask
 from datasources.valkey import ValkeyServer
 from datasources.waits import waiting_for
 from gateway.settings import EMBEDDED, Settings
@@ -60,10 +62,27 @@ async def embedded(settings: Settings) -> AsyncIterator[StoresConfig]:
             mysql_ca=settings.mysql.ca,
             mysql_connections=settings.mysql.connections,
             slave_reads=settings.stores.slave_reads,
+            search=search_url(settings),
         )
     finally:
         if valkey is not None:
             await valkey.stop()
+
+
+def search_url(settings: Settings) -> str:
+    """The URL of the search index. The embedded index is under `data_dir`, in a folder for these
+    shards; it is created when it is built."""
+    url = settings.stores.search
+    if url != EMBEDDED:
+        return url
+    return f"tantivy://{quote(str(file_of_shards(settings, 'search', 'index')))}"
+
+
+def file_of_shards(settings: Settings, folder: str, name: str) -> Path:
+    """A file under `data_dir` that belongs to the shards of these settings."""
+    if settings.stores.topology != EMBEDDED:
+        name += f"-{hashlib.sha256(mask(settings.stores.topology).encode()).hexdigest()[:16]}"
+    return settings.data_dir.resolve() / folder / name
 
 
 def is_all_embedded(settings: Settings) -> bool:

@@ -1,24 +1,20 @@
 """The file of the graph of related pins, which all processes of a host share, and its state."""
 
-import hashlib
 import time
 from pathlib import Path
 from typing import Any
 
 from datasources.errors import StoreCorrupt
-from datasources.urls import mask
 from feed_engine.related.changes import KEPT
 from feed_engine.related.walks import ABSENT, DAMAGED, OK, OLD
 from feed_engine.times import HOUR
-from gateway.settings import EMBEDDED, Settings
+from gateway.settings import Settings
+from gateway.site.embedded_stores import file_of_shards
 
 
 def graph_file(settings: Settings) -> Path:
     """The snapshot of these shards' graph, under `data_dir`."""
-    name = "graph"
-    if settings.stores.topology != EMBEDDED:
-        name += f"-{hashlib.sha256(mask(settings.stores.topology).encode()).hexdigest()[:16]}"
-    return settings.data_dir.resolve() / "related" / name
+    return file_of_shards(settings, "related", "graph")
 
 
 def graph_status(settings: Settings, now: int | None = None) -> dict[str, Any]:

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from time import perf_counter
 
-from datasources.calls import Calls, observed
-from datasources.factory import StoresConfig, close_stores, open_stores, open_switches
-from datasources.protocols import Job, Sides, Stores, Switches
+from datasources.calls import Calls, observed, observed_search
+from datasources.factory import StoresConfig, close_stores, open_search, open_stores, open_switches
+from datasources.protocols import Job, SearchStore, Sides, Stores, Switches
 from datasources.recording import OK, Recording, outcome_of, recorded
 from feed_engine.feeds.rows import Source
 from feed_engine.feeds.settings import Feeds, FeedSettings, Weights
@@ -20,6 +20,7 @@ from feed_engine.outbox.completion import settle
 from feed_engine.outbox.jobs import run_job
 from feed_engine.related.upkeep import keep_built
 from feed_engine.related.walks import Walks
+from feed_engine.search.upkeep import keep_indexed
 from feed_engine.speculation import ADAPTIVE, EAGER, FIXED, Policy, Race
 from gateway.observe.stores import Jobs
 from gateway.observe.tracing import Tracer, tracing
@@ -58,6 +59,8 @@ class Runtime:
     """The streams of subscriptions."""
     waiting: Waiting | None = None
     """Looks for pins that wait in the pools of viewers with a stream."""
+    search: SearchStore | None = None
+    """The search index, unless the settings say no."""
 
     @property
     def races(self) -> dict[str, Race]:
@@ -101,11 +104,15 @@ async def running(
             _feed_settings(settings),
         )
         walks = Walks(stores, graph_file(settings)) if settings.jobs.related_hours else None
+        search = open_search(config.search)
+        if search is not None:
+            search = observed_search(search, calls)
         runtime = Runtime(
             *(stores, feeds, calls),
             opened=opened,
             tracer=tracer,
             walks=walks,
+            search=search,
             live=Hub(stores.broadcasts),
             waiting=Waiting(feeds),
         )
@@ -122,6 +129,8 @@ async def running(
                 if walks is not None:
                     hours = settings.jobs.related_hours
                     tasks.append(asyncio.create_task(keep_built(stores, walks, hours=hours)))
+                if search is not None:
+                    tasks.append(asyncio.create_task(keep_indexed(opened, search)))
             yield runtime
         finally:
             for task in tasks:
@@ -132,6 +141,8 @@ async def running(
             await settle()
             if walks is not None:
                 await walks.close()
+            if search is not None:
+                await search.close()
             await feeds.pools_race.close()
             await feeds.feeds_race.close()
 

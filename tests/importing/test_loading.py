@@ -401,6 +401,7 @@ async def test_bookmarks_become_boards_and_pins_of_whom_they_are_imported_as(
     stores: Stores, tmp_path: Path
 ) -> None:
     ann = await writes.sign_up(stores, writes.NewUser(username="ann"))
+    await drain(stores)
     path = tmp_path / "bookmarks.html"
     path.write_bytes(b"".join(bookmarks(500)))
     options = ImportOptions(feeds=False, owner="Ann")

@@ -147,6 +147,26 @@ def test_the_keyboard_alone_signs_in_follows_makes_a_board_and_orders_its_pins(
     assert keys["lost"] == []
 
 
+def test_a_search_finds_what_is_new_with_the_keyboard_and_with_the_mouse(
+    seen: dict[str, Any],
+) -> None:
+    search = seen["search"]
+    word, board = search["word"], search["board"]
+    assert len(search["suggested"]) == 3
+    assert search["marked"] == [word]
+    assert [state["expanded"] for state in search["states"]] == ["true", "true", "true", "false"]
+    assert [state["active"] for state in search["states"]] == [None, "true", None, None]
+    assert search["broken"] == []
+    assert search["opened"] == search["clicked"] == f"/board/{board['id']}"
+    results = search["results"]
+    assert sorted(results["pins"]) == sorted(board["pins"])
+    assert results["boards"] == [f"Ponds of {word}"]
+    assert results["title"] == f"Search: {word} · Pinway"
+    assert results["box"] == search["back"] == word
+    assert results["broken"] == []
+    assert results["elements"] == 0, "a text is no markup"
+
+
 def test_every_screen_keeps_the_rules_of_accessibility_wide_and_narrow_in_light_and_dark(
     seen: dict[str, Any],
 ) -> None:

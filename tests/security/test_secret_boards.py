@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from datasources.protocols import SearchRequest
+from feed_engine.search.upkeep import Upkeep
 from tests.gateways import Gateway, embedded_gateway
 from tests.interests import create_interest
 
@@ -52,6 +54,7 @@ async def world(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World
         repin = await gateway.mutate("friend", "repin", "pin { id }", pinId=world.pin, boardId=own)
         world.repin = repin["pin"]["id"]
         await gateway.settle()
+        await index(gateway)  # the search index has it
         for name in STRANGERS:  # it is in feeds now, and shown
             await gateway.data("{ homeFeed { visitId } }", name)
         await gateway.settle()
@@ -59,6 +62,14 @@ async def world(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World
             "owner", "updateBoard", "board { secret }", boardId=world.secret, secret=True
         )
         yield world
+
+
+async def index(gateway: Gateway) -> None:
+    """Bring the search index up to date."""
+    search = gateway.runtime.search
+    assert search is not None
+    async with search.alone():
+        await Upkeep(gateway.stores, search).catch_up()
 
 
 async def make_interest(gateway: Gateway) -> str:
@@ -95,6 +106,12 @@ PATHS = {
     "a repin's source": "query($repin: ID!) { pin(id: $repin) { source { id title } } }",
     "an interest's pins": "query($interest: ID!) { node(id: $interest) "
     "{ ... on Interest { pins { edges { node { id board { name } } } } } } }",
+    "a search for the board": '{ search(text: "plans") { edges { cursor highlights '
+    "{ parts { text } } node { ... on Board { id name } } } pageInfo { hasNextPage } } }",
+    "a search for the pin": '{ search(text: "surprise") { edges { cursor highlights '
+    "{ parts { text } } node { ... on Pin { id board { name } } } } } }",
+    "suggestions": '{ suggest(prefix: "pla") { text parts { text } node { ... on Board { id } } } '
+    'pins: suggest(prefix: "surpr") { node { ... on Pin { id } } } }',
     "the home feed": "{ homeFeed(first: 50) { edges { node { id board { name } } } } }",
 }
 
@@ -229,3 +246,23 @@ async def test_what_is_moved_to_a_secret_board_is_gone_for_strangers_at_once(wor
         "stranger", "movePin", "pin { id }", pinId=world.repin, boardId=world.secret
     )
     assert [error["code"] for error in refused["errors"]] == ["NOT_FOUND"]
+
+
+SEARCH = """query($text: String!, $first: Int) { search(text: $text, first: $first) {
+  edges { node { ... on Pin { id } ... on Board { id } } } pageInfo { hasNextPage endCursor } } }"""
+
+
+@pytest.mark.parametrize("viewer", ["owner", *STRANGERS])
+async def test_a_search_does_not_tell_that_the_index_still_has_it(
+    world: World, viewer: str | None
+) -> None:
+    search = world.gateway.runtime.search
+    assert search is not None
+    known = {hit.id for hit in await search.search(SearchRequest("surprise", 10))}
+    assert int(world.pin) in known, "the moment after the board became secret"
+    found = await world.gateway.data(SEARCH, viewer, text="plans")
+    never = await world.gateway.data(SEARCH, viewer, text="neverwritten")
+    assert found == never, "like a word that no object has"
+    page = (await world.gateway.data(SEARCH, viewer, text="surprise", first=1))["search"]
+    assert [edge["node"]["id"] for edge in page["edges"]] == [world.repin], "refilled"
+    assert page["pageInfo"]["hasNextPage"] is False

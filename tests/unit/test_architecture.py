@@ -44,6 +44,7 @@ DRIVERS = {
     "pymysql": "mysql",
     "redis": "redis",
     "rocksdict": "rocksdb",
+    "tantivy": "tantivy",
     "sqlite3": "sqlite",
     "streaq": "streaq",
     "thriftpy2": "hbase",

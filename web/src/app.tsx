@@ -3,6 +3,7 @@ import { Link, Route, Switch, useLocation } from "wouter-preact";
 import { useEffect, useRef } from "preact/hooks";
 import { endSession } from "./api/session";
 import { session } from "./api/viewer";
+import { SearchBox } from "./components/SearchBox";
 import { Toasts } from "./components/Toasts";
 import { focusMain } from "./focus";
 import { BoardScreen } from "./screens/Board";
@@ -11,6 +12,7 @@ import { HomeScreen } from "./screens/Home";
 import { NewPinScreen } from "./screens/NewPin";
 import { PinScreen } from "./screens/Pin";
 import { ProfileScreen } from "./screens/Profile";
+import { SearchScreen } from "./screens/Search";
 import { SignInScreen } from "./screens/SignIn";
 
 export function App() {
@@ -25,6 +27,7 @@ export function App() {
           <Route path="/" component={HomeScreen} />
           <Route path="/following" component={FollowingScreen} />
           <Route path="/new" component={NewPinScreen} />
+          <Route path="/search" component={SearchScreen} />
           <Route path="/sign-in" component={SignInScreen} />
           {/* The key makes a new screen for each object: no state of the last one stays. */}
           <Route path="/pin/:id">{({ id }) => <PinScreen key={id} id={id} />}</Route>
@@ -63,6 +66,7 @@ function Header() {
         <img src={`${import.meta.env.BASE_URL}icon.svg`} alt="" width={24} height={24} />
         <span>Pinway</span>
       </Link>
+      <SearchBox />
       <nav aria-label="Main">
         {link("/", "Home")}
         {session && link("/following", "Following")}

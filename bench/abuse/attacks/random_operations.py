@@ -16,6 +16,8 @@ from graphql import (
 from graphql import get_named_type as named_type
 
 SIZES = (1, 2, 5, 20, 100)
+WORDS = ("a", "the", "of", "in", "python", "red", "pin", "design", "moutnain", "s", "open source")
+"""Texts that are searched for."""
 
 
 @dataclass
@@ -111,6 +113,15 @@ class Drawn:
             order = draw.choice(list(enum.values))
             literal = draw.random() < 0.5
             arguments.append(f"orderBy: {order if literal else self.variable(enum.name, order)}")
+        for argument in ("text", "prefix"):
+            if argument in definition.args:
+                text = draw.choice(WORDS)
+                literal = draw.random() < 0.5
+                given_text = f'"{text}"' if literal else self.variable("String!", text)
+                arguments.append(f"{argument}: {given_text}")
+        if "types" in definition.args and draw.random() < 0.4:
+            types = draw.sample(["PIN", "BOARD", "USER"], draw.randint(1, 3))
+            arguments.append(f"types: [{', '.join(types)}]")
         for argument in ("id", "ids"):
             if argument in definition.args:
                 arguments.append(f"{argument}: {self.ids_of(argument, below)}")

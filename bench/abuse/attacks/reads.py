@@ -139,6 +139,19 @@ def _again_from_a_cursor(facts: Facts, number: int) -> bytes:
     return post({"query": query, "variables": {"after": facts.cursor}})
 
 
+def _searches(facts: Facts, number: int) -> bytes:
+    """Searches in one request whose words have typing errors and whose prefixes are short, so that
+    each of them compares many words of the index."""
+    alphabet = "etaoinshrdlucmfwypvbgk"
+    start = alphabet[number % len(alphabet)]
+    fields = " ".join(
+        f'a{n}: search(text: "{start}zq{n}wxk {start}ovnetian", first: 1) {{ edges {{ cursor }} }} '
+        f'b{n}: suggest(prefix: "{start}", first: 1) {{ text }}'
+        for n in range(10)
+    )
+    return post({"query": f"{{ {fields} }}"})
+
+
 async def _unread_answers(attacker: Attacker) -> None:
     """Request large answers, and read a few bytes of them each second."""
 
@@ -173,6 +186,7 @@ ATTACKS: list[Attack] = [
     flood("user names tried", _user_names),
     flood("traces", _traces),
     flood("ids of all shards", _ids_of_all_shards),
+    flood("searches for misspelled words", _searches),
     flood("one cursor again and again", _again_from_a_cursor),
     flood("40,000 ids in a variable", _many_ids, 8),
 ]

@@ -12,16 +12,18 @@ import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from functools import partial
 from itertools import islice
 
 from datasources.errors import ConfigError, StoreUnavailable
 from datasources.protocols import Stores
 from feed_engine.related.walks import Walks
+from feed_engine.search.upkeep import note_all
 from gateway.operate.imports import checks, edges, feeds, objects, related, unique_names
 from gateway.operate.imports.events import Fault, Trashed
 from gateway.operate.imports.import_source import Source
 from gateway.operate.imports.lines import Entries, Entry
-from gateway.operate.imports.load import Load
+from gateway.operate.imports.load import Load, patiently
 from gateway.operate.imports.report import (
     Complaints,
     ImportOptions,
@@ -190,6 +192,7 @@ async def _write(load: Load) -> None:
     await objects.load_comments(load)
     await edges.load_likes(load)
     await edges.load_follows(load)
+    await patiently(partial(note_all, load.stores))
     if load.options.feeds:
         await feeds.build(load)
         if load.walks is not None:

@@ -8,9 +8,10 @@ import { useKeys } from "./web/keyboard.mjs";
 import { look } from "./web/looks.mjs";
 import { join } from "./web/newcomer.mjs";
 import { usePins } from "./web/pins.mjs";
+import { searchFor } from "./web/search.mjs";
 import { scroll } from "./web/scroll.mjs";
 
-const PARTS = { scroll, join, board: arrange, follow, pins: usePins, keys: useKeys, edits: edit, looks: look };
+const PARTS = { scroll, join, board: arrange, follow, pins: usePins, keys: useKeys, edits: edit, search: searchFor, looks: look };
 
 await report(async () => {
   const seen = newSeen();

@@ -21,6 +21,7 @@ from feed_engine.outbox.change import (
     PoolShort,
     Respace,
     Task,
+    TextChanged,
     Unfollowed,
     VisitShown,
 )
@@ -35,6 +36,7 @@ TASKS: list[Task] = [
     Unfollowed(USER, BOARD, 4, 1_700_000_000_002),
     PinLiked(USER, PIN, 7),
     PinHidden(PIN),
+    TextChanged((USER, BOARD)),
     BoardSecrecy(BOARD, True, 8),
     BoardDeleted(BOARD, 9),
     Respace(BOARD, "17000000000000000000000000000000000000", 2),

@@ -29,11 +29,15 @@ const pages: FieldPolicy<StoredConnection> = {
 export function newCache(): InMemoryCache {
   return new InMemoryCache({
     // An id identifies its object without the type; every object is a Node.
-    possibleTypes: { Node: ["User", "Board", "Pin", "Comment", "Interest"] },
+    possibleTypes: {
+      Node: ["User", "Board", "Pin", "Comment", "Interest"],
+      SearchNode: ["User", "Board", "Pin"],
+    },
     typePolicies: {
       Query: {
         fields: {
           viewer: { merge: true },
+          search: { ...pages, keyArgs: ["text", "types"] },
           // A feed's list belongs to its visit (src/feed/feed.ts); the cache only keeps its pins.
           homeFeed: { keyArgs: false, merge: false },
           followingFeed: { keyArgs: false, merge: false },

@@ -13,6 +13,7 @@ from bench.call_counts import Counts
 from datasources.valkey import ValkeyServer
 from feed_engine.feeds.settings import Feeds
 from feed_engine.related.build import build
+from feed_engine.search.build import build as build_index
 from gateway.cost.rules import LEAF
 from gateway.demo.fill import demo_viewer_id
 from gateway.settings import read_settings
@@ -67,7 +68,10 @@ async def demo(
         walks = gateway.runtime.walks
         assert walks is not None
         await build(gateway.stores, walks.path)
-        gateway.runtime = Runtime(stores, feeds, walks=walks)
+        search = gateway.runtime.search
+        assert search is not None
+        await build_index(gateway.stores, search)
+        gateway.runtime = Runtime(stores, feeds, walks=walks, search=search)
         yield gateway, counts, ids
 
 
@@ -102,6 +106,7 @@ async def test_estimates_are_never_under(
         context = Context(
             *(gateway.stores, gateway.runtime.feeds, viewer_id, "http://pinway.test", str),
             walks=gateway.runtime.walks,
+            search=gateway.runtime.search,
         )
         result = await gateway.executor.run(query, drawn.variables, None, context)
         response = orjson.loads(result.body())
@@ -111,6 +116,30 @@ async def test_estimates_are_never_under(
         assert counts.entries + made(response["data"]) <= estimate.rows + 8 * further + 1e-6, told
         compared += further == 0
     assert compared > OPERATIONS // 4 // 2
+
+
+@pytest.mark.parametrize("text", ["the", "a", "python", "design", "pin"])
+async def test_the_estimates_of_searches_are_never_under(
+    demo: tuple[Gateway, Counts, dict[str, list[str]]], valkey: ValkeyServer, text: str
+) -> None:
+    gateway, counts, _ = demo
+    node = "node { __typename ... on Pin { id } ... on Board { id } ... on User { id } }"
+    page = f"edges {{ cursor highlights {{ field parts {{ text matched }} }} {node} }}"
+    for query in (
+        f'{{ search(text: "{text}", first: 100) {{ {page} }} }}',
+        f'{{ search(text: "{text}", first: 2) {{ {page} }} }}',
+        f'{{ suggest(prefix: "{text}", first: 40) {{ text parts {{ text matched }} {node} }} }}',
+        f'{{ suggest(prefix: "{text}") {{ text parts {{ text matched }} {node} }} }}',
+    ):
+        operation: Any = gateway.executor.documents.get(query).operation(None)
+        estimate = operation.estimate.amount({})
+        await forget(gateway, valkey)
+        counts.clear()
+        data = await gateway.data(query)
+        told = (query, estimate, dict(counts.calls), counts.entries)
+        assert counts.calls.total() <= estimate.calls, told
+        assert counts.entries + made(data) <= estimate.rows + 1e-6, told
+        assert data.get("search", {"edges": True})["edges"], "something is found"
 
 
 async def forget(gateway: Gateway, valkey: ValkeyServer) -> None:

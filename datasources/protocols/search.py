@@ -1,0 +1,142 @@
+"""The full-text index of public pins, boards and users."""
+
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
+from enum import Enum
+from typing import NamedTuple, Protocol
+
+import msgspec
+
+from datasources.ids import Kind
+
+
+class Document(msgspec.Struct, frozen=True, gc=False):
+    """An object's searchable text. `group`: all documents of a group are the same picture.
+    `board_id`: the board of a pin; a board's own id. `weight`, above 0: the factor of quality and
+    freshness by which a score is multiplied."""
+
+    id: int
+    title: str
+    body: str = ""
+    group: int = 0
+    board_id: int = 0
+    weight: float = 1.0
+
+
+class Hit(NamedTuple):
+    """A document that matches, as the index knows it: the object may have changed since."""
+
+    id: int
+    group: int
+    score: float
+
+
+class SearchRequest(NamedTuple):
+    """A search for documents with all words of a text, in the title or in the body. The text is
+    words only: nothing in it is an operator. `prefix`: the last word may be the beginning of a
+    word. Without `kinds`, all kinds are searched."""
+
+    text: str
+    limit: int
+    kinds: tuple[Kind, ...] = ()
+    prefix: bool = False
+
+
+class IndexState(Enum):
+    """OK; ABSENT: it was never built; OLD: it was built by another version or for other settings;
+    DAMAGED: it can't be read."""
+
+    OK = "ok"
+    ABSENT = "absent"
+    OLD = "old"
+    DAMAGED = "damaged"
+
+
+class IndexStatus(NamedTuple):
+    """`built`: when the building of the index began, in epoch ms. `read_to`: the index has every
+    change that was noted before this epoch ms. `bytes`: its size on the disk."""
+
+    state: IndexState
+    fault: str = ""
+    documents: int = 0
+    built: int = 0
+    read_to: int = 0
+    bytes: int = 0
+
+
+class IndexTimes(NamedTuple):
+    """Two epoch ms of an index: when its building began, and up to when it has every change that
+    was noted."""
+
+    built: int
+    read_to: int
+
+
+class NewIndex(Protocol):
+    """An index that is being built beside the index in use. `index` adds documents that it does not
+    have yet."""
+
+    async def index(self, documents: Sequence[Document]) -> None: ...
+
+
+def typing_errors(word: str) -> int:
+    """The inserted, missing, wrong or swapped letters with which a word of a search is found in a
+    title: the rule of all backends, and of highlights."""
+    if word.isdecimal() or len(word) < 4:
+        return 0
+    return 1 if len(word) < 8 else 2
+
+
+class SearchStore(Protocol):
+    """The index of these shards. Many processes read it. One process at a time writes it
+    (`alone`): its writes are visible to all readers within a second.
+
+    Reads raise StoreUnavailable without an index of this version, and StoreCorrupt for a damaged
+    index.
+    """
+
+    async def search(self, request: SearchRequest) -> list[Hit]:
+        """The best hits, best first. While the index is not written, the hits of a lower limit are
+        the first hits of a higher one."""
+
+    async def group_sizes(
+        self, groups: Sequence[int], *, but: Sequence[int] = ()
+    ) -> dict[int, int]:
+        """The number of documents in each group, without the documents with the ids `but`."""
+
+    def roots(self, words: Sequence[str]) -> list[frozenset[str]]:
+        """For each word, the forms that the index has for it, with the word itself in lower case
+        and without accents. Two words match exactly or by their stems if they share a form."""
+
+    async def times(self) -> IndexTimes | None:
+        """The times of the index; None if it must be built, because there is none that this version
+        can use."""
+
+    async def status(self) -> IndexStatus:
+        """The state of the index, after a look at all its files."""
+
+    def alone(self) -> AbstractAsyncContextManager[None]:
+        """The right to write until the end of the block. Raises StoreConflict if another process
+        has it."""
+
+    async def write(
+        self,
+        documents: Sequence[Document],
+        *,
+        delete: Sequence[int] = (),
+        delete_boards: Sequence[int] = (),
+        since: int,
+        read_to: int,
+    ) -> None:
+        """Replace documents, and delete the documents with these ids and the documents on these
+        boards, durably and in one step; a document that is given and deleted is kept. The index
+        had every change noted before `since`, and now has every change before `read_to`. Raises
+        StoreConflict if it had changes up to another time, because it was replaced. The writer must
+        be alone."""
+
+    def rebuild(self, built: int) -> AbstractAsyncContextManager[NewIndex]:
+        """A new index, which all readers use from the end of the block on. After an error, or if
+        the process dies, the index in use stays. Raises StoreConflict if another process builds
+        one. It needs no `alone`."""
+
+    async def close(self) -> None: ...

@@ -1,0 +1,348 @@
+"""The search store's contract, over the embedded index."""
+
+import asyncio
+import signal
+import sys
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+
+from datasources.errors import StoreConflict, StoreCorrupt, StoreUnavailable
+from datasources.ids import Kind, compose
+from datasources.protocols import (
+    Document,
+    IndexState,
+    IndexTimes,
+    SearchRequest,
+    SearchStore,
+)
+from datasources.tantivy import TantivySearch
+
+pytestmark = pytest.mark.anyio
+
+BOARD = compose(1, Kind.BOARD, 1)
+
+
+def pin(number: int) -> int:
+    return compose(1, Kind.PIN, number)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "search"
+
+
+@pytest.fixture
+async def reopened(folder: Path) -> AsyncIterator[Callable[[], SearchStore]]:
+    """Opens the store as another process does."""
+    opened: list[SearchStore] = []
+
+    def open_store() -> SearchStore:
+        opened.append(TantivySearch(str(folder)))
+        return opened[-1]
+
+    yield open_store
+    for store in opened:
+        await store.close()
+
+
+@pytest.fixture
+def store(reopened: Callable[[], SearchStore]) -> SearchStore:
+    return reopened()
+
+
+async def build(store: SearchStore, *documents: Document, built: int = 1) -> None:
+    async with store.rebuild(built) as new:
+        await new.index(documents)
+
+
+def titles(*texts: str) -> list[Document]:
+    """Pins 1, 2, ... with these titles."""
+    return [Document(pin(number), text) for number, text in enumerate(texts, 1)]
+
+
+def subfolders(folder: Path) -> list[Path]:
+    return list(folder.glob("index-*"))
+
+
+def terms_of(index: Path) -> list[Path]:
+    return list(index.glob("*.term"))
+
+
+async def found(
+    store: SearchStore, text: str, *, limit: int = 50, kinds: tuple[Kind, ...] = (), **rest: bool
+) -> list[int]:
+    """The local ids of the hits, best first."""
+    hits = await store.search(SearchRequest(text, limit, kinds, **rest))
+    return [hit.id & 0xFFFFFFFFF for hit in hits]
+
+
+async def test_a_store_without_an_index_says_so(store: SearchStore) -> None:
+    assert (await store.status()).state is IndexState.ABSENT
+    assert await store.times() is None
+    with pytest.raises(StoreUnavailable, match="no search index yet"):
+        await store.search(SearchRequest("oak", 10))
+    async with store.alone():
+        with pytest.raises(StoreUnavailable):
+            await store.write(titles("oak"), since=1, read_to=2)
+
+
+async def test_all_words_are_found_in_title_and_body(store: SearchStore) -> None:
+    documents = titles("red oak leaf", "red maple", "oak")
+    await build(store, *documents, Document(pin(4), "a tree", "a red oak in autumn"))
+    assert await found(store, "oak red") == [1, 4]
+    assert await found(store, "maple oak") == []
+    assert (await found(store, "oak"))[-1] == 4, "a title counts for more than a body"
+    assert await found(store, "oak", limit=2) == (await found(store, "oak"))[:2]
+    assert await store.search(SearchRequest("  ?! ", 10)) == []
+
+
+async def test_case_accents_and_stems_make_no_difference(store: SearchStore) -> None:
+    await build(store, *titles("Café Crème", "running shoes", "Crème fraîche"))
+    assert await found(store, "CAFE") == [1]
+    assert await found(store, "cafe\u0301") == [1], "a combining accent"
+    assert await found(store, "run shoe") == [2]
+    assert store.roots(["Running"])[0] & store.roots(["runs"])[0] == {"run"}
+    assert not store.roots(["Running"])[0] & store.roots(["ruin"])[0]
+
+
+async def test_scripts_without_spaces_are_found_by_their_characters(store: SearchStore) -> None:
+    await build(store, *titles("京都の庭", "東京タワー"))
+    assert await found(store, "京都") == [1]
+    assert await found(store, "東京") == [2]
+
+
+async def test_typing_errors_are_forgiven_and_exact_words_come_first(store: SearchStore) -> None:
+    await build(store, *titles("cold", "gold ring", "mountain lake", "2024", "cat"))
+    assert await found(store, "gold") == [2, 1]
+    assert await found(store, "moutnain") == [3]
+    assert await found(store, "muontian lake") == [3], "two errors in a long word"
+    assert await found(store, "2025") == [], "a number has no typing errors"
+    assert await found(store, "car") == [], "a short word has none either"
+
+
+async def test_the_beginning_of_the_last_word_is_enough_for_a_prefix(store: SearchStore) -> None:
+    await build(store, *titles("mountain lake", "lake house", "la mer"))
+    assert set(await found(store, "la", prefix=True)) == {1, 2, 3}
+    assert await found(store, "la", prefix=False) == [3]
+    assert await found(store, "lake mount", prefix=True) == [1]
+    assert await found(store, "mount lak", prefix=True) == [], "only the last word is unfinished"
+    assert await found(store, "mountan", prefix=True) == [1], "with a typing error"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "oak OR maple",
+        "title:maple",
+        "-oak",
+        "oak*",
+        "oak~2",
+        '"maple oak"',
+        "(oak",
+        "[a TO z]",
+        "oak^9",
+        "\\",
+        "/.*/",
+        "*",
+        "\x00oak",
+        "id:1 OR *:*",
+    ],
+)
+async def test_operators_of_query_languages_are_plain_text(store: SearchStore, text: str) -> None:
+    await build(store, *titles("oak", "maple"))
+    words = "".join(character if character.isalnum() else " " for character in text)
+    assert await found(store, text) == await found(store, words)
+
+
+async def test_kinds_narrow_a_search(store: SearchStore) -> None:
+    user = compose(2, Kind.USER, 7)
+    await build(store, *titles("oak"), Document(BOARD, "oak"), Document(user, "oak"))
+    assert await found(store, "oak", kinds=(Kind.USER,)) == [7]
+    assert len(await found(store, "oak", kinds=(Kind.USER, Kind.PIN))) == 2
+    assert len(await found(store, "oak")) == 3
+
+
+async def test_the_weight_orders_documents_that_match_alike(store: SearchStore) -> None:
+    weights = (1.0, 3.0, 2.0, 2.0)
+    await build(store, *(Document(pin(n), "oak", weight=w) for n, w in enumerate(weights, 1)))
+    hits = await found(store, "oak")
+    assert (hits[0], hits[-1]) == (2, 1)
+    for limit in (1, 2, 3):
+        assert await found(store, "oak", limit=limit) == hits[:limit]
+
+
+async def test_groups_have_sizes(store: SearchStore) -> None:
+    copies = [Document(pin(n), "oak", group=pin(1)) for n in (1, 2, 3)]
+    await build(store, *copies, Document(pin(9), "elm"))
+    assert await store.group_sizes([pin(1), pin(9), pin(4)]) == {pin(1): 3, pin(9): 1, pin(4): 0}
+    assert await store.group_sizes([pin(1)], but=[pin(2), pin(9), pin(77)]) == {pin(1): 2}
+    assert {hit.group for hit in await store.search(SearchRequest("oak", 9))} == {pin(1)}
+
+
+async def test_a_write_replaces_and_deletes_for_all_readers(
+    store: SearchStore, reopened: Callable[[], SearchStore]
+) -> None:
+    there = reopened()
+    on_board = [Document(pin(n), "fern", board_id=BOARD) for n in (5, 6)]
+    await build(
+        store, *titles("oak", "elm", "ash"), *on_board, Document(BOARD, "ferns", board_id=BOARD)
+    )
+    assert await found(there, "oak") == [1]
+    async with store.alone():
+        renamed = [Document(pin(1), "maple"), Document(pin(6), "fern", board_id=BOARD)]
+        await store.write(
+            renamed, delete=[pin(1), pin(2)], delete_boards=[BOARD], since=1, read_to=5
+        )
+        for reader in (store, there):
+            assert await found(reader, "oak") == []
+            assert await found(reader, "maple") == [1]
+            assert await found(reader, "elm") == []
+            assert await found(reader, "ash") == [3]
+            assert await found(reader, "fern") == [6], "given and deleted: it is kept"
+            assert await reader.times() == IndexTimes(built=1, read_to=5)
+        await store.write([], since=5, read_to=8)
+        assert await there.times() == IndexTimes(built=1, read_to=8)
+        with pytest.raises(StoreConflict):
+            await store.write(titles("oak"), since=5, read_to=9)
+    assert await found(there, "oak") == []
+
+
+async def test_one_process_writes_and_one_builds(
+    store: SearchStore, reopened: Callable[[], SearchStore]
+) -> None:
+    there = reopened()
+    async with store.alone(), store.rebuild(1):
+        with pytest.raises(StoreConflict):
+            async with there.alone():
+                pass
+        with pytest.raises(StoreConflict):
+            async with there.rebuild(2):
+                pass
+    async with there.alone(), there.rebuild(3):
+        pass
+
+
+async def test_readers_and_the_writer_go_on_while_an_index_is_built(
+    store: SearchStore, reopened: Callable[[], SearchStore]
+) -> None:
+    there = reopened()
+    await build(store, *titles("oak"), built=1)
+    async with there.alone():
+        async with store.rebuild(7) as new:
+            await new.index(titles("oak", "elm"))
+            assert await found(there, "elm") == []
+            await there.write([Document(pin(3), "ash")], since=1, read_to=2)
+            assert await found(store, "ash") == [3]
+        assert await found(there, "elm") == [2]
+        assert await there.times() == IndexTimes(built=7, read_to=7)
+        with pytest.raises(StoreConflict):
+            await there.write(titles("fir"), since=2, read_to=9)
+        await there.write([Document(pin(3), "ash")], since=7, read_to=9)
+    assert await found(store, "ash") == [3]
+    status = await store.status()
+    assert (status.state, status.documents, status.read_to) == (IndexState.OK, 3, 9)
+    assert status.bytes > 0
+
+
+async def test_a_build_that_fails_leaves_the_index_in_use(store: SearchStore) -> None:
+    await build(store, *titles("oak"))
+
+    async def fail() -> None:
+        async with store.rebuild(2) as new:
+            await new.index(titles("elm"))
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await fail()
+    assert await found(store, "oak") == [1]
+    await build(store, *titles("elm"))
+    assert await found(store, "elm") == [1]
+
+
+BUILDER = """
+import asyncio, sys
+from datasources.protocols import Document
+from datasources.tantivy import TantivySearch
+
+async def main():
+    async with TantivySearch(sys.argv[1]).rebuild(2) as new:
+        await new.index([Document(int(sys.argv[2]), "elm")])
+        print("building", flush=True)
+        await asyncio.sleep(600)
+
+asyncio.run(main())
+"""
+
+
+async def test_a_killed_build_can_be_repeated(store: SearchStore, folder: Path) -> None:
+    await build(store, *titles("oak"))
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", BUILDER, str(folder), str(pin(1))), stdout=asyncio.subprocess.PIPE
+    )
+    assert process.stdout is not None
+    assert await process.stdout.readline() == b"building\n"
+    process.send_signal(signal.SIGKILL)
+    await process.wait()
+    assert await found(store, "oak") == [1]
+    await build(store, *titles("ash"), built=3)
+    assert await found(store, "ash") == [1]
+    assert len(subfolders(folder)) == 1, "what the killed build left is gone"
+
+
+@pytest.mark.parametrize("damage", ["cut", "changed", "missing", "pointer", "meta"])
+async def test_a_damaged_index_is_told_and_can_be_built_again(
+    store: SearchStore, reopened: Callable[[], SearchStore], folder: Path, damage: str
+) -> None:
+    await build(store, *titles("oak", "elm"))
+    (index,) = subfolders(folder)
+    (terms,) = terms_of(index)
+    match damage:
+        case "cut":
+            terms.write_bytes(terms.read_bytes()[:-20])
+        case "changed":
+            raw = terms.read_bytes()
+            terms.write_bytes(raw[:10] + bytes([raw[10] ^ 255]) + raw[11:])
+        case "missing":
+            terms.unlink()
+        case "pointer":
+            (folder / "current").write_bytes(b"{")
+        case "meta":
+            (index / "meta.json").write_bytes(b"nonsense")
+    there = reopened()
+    assert (await there.status()).state is IndexState.DAMAGED
+    if damage != "changed":
+        with pytest.raises((StoreCorrupt, StoreUnavailable)):
+            await there.search(SearchRequest("oak", 10))
+    await build(there, *titles("oak"))
+    assert await found(there, "oak") == [1]
+    assert await found(store, "oak") == [1]
+    assert (await there.status()).state is IndexState.OK
+
+
+async def test_what_one_process_can_not_read_is_damaged_for_all(
+    store: SearchStore, reopened: Callable[[], SearchStore], folder: Path
+) -> None:
+    await build(store, *titles("oak"))
+    (index,) = subfolders(folder)
+    good = (index / "meta.json").read_bytes()
+    (index / "meta.json").write_bytes(b"nonsense")
+    with pytest.raises(StoreCorrupt):
+        await store.search(SearchRequest("oak", 10))
+    (index / "meta.json").write_bytes(good)
+    there = reopened()
+    assert await there.times() is None
+    assert (await there.status()).state is IndexState.DAMAGED
+    await build(there, *titles("oak"), built=4)
+    assert await there.times() == IndexTimes(built=4, read_to=4)
+
+
+async def test_an_index_of_another_version_is_not_read(store: SearchStore, folder: Path) -> None:
+    await build(store, *titles("oak"))
+    pointer = folder / "current"
+    pointer.write_text(pointer.read_text().replace('"version":1', '"version":99'))
+    assert (await store.status()).state is IndexState.OLD
+    assert await store.times() is None
+    with pytest.raises(StoreUnavailable, match="another version"):
+        await store.search(SearchRequest("oak", 10))
