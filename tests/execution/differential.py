@@ -21,6 +21,7 @@ from unittest.mock import patch
 
 from graphql import GraphQLError, print_schema, validate
 
+from gateway.execution.levels import slices
 from tests.execution.comparing import (
     Case,
     Difference,
@@ -262,8 +263,11 @@ def main() -> None:
     parser.add_argument("--case", type=int)
     parser.add_argument("--seconds", type=float, help="at most: of a run, or for shrinking (60)")
     parser.add_argument("--cut", action="store_true", help="cancel each case while it runs")
+    parser.add_argument("--slices", type=int, help="the number of values in a slice")
     parser.add_argument("--reference", action="store_true", help="graphql-core against itself")
     options = parser.parse_args()
+    if options.slices:
+        slices.SLICE = options.slices
     with cutting() if options.cut else nullcontext():
         _compare(options)
 

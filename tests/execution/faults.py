@@ -18,6 +18,8 @@ class Fault:
     """Whether only compiled code runs the faulty text."""
     cut: bool = False
     """Whether only cancellations show it: each case is cancelled while it runs."""
+    sliced: bool = False
+    """Whether only rests show it: each slice has one value."""
     caught_by: tuple[str, int] | None = None
     """A seed and the number of its world that catches the fault, if it takes thousands of other
     cases. Only a shortcut: the usual seeds follow."""
@@ -226,6 +228,7 @@ FAULTS = (
         "            await Turn(self)\n            self._since",
         "            await asyncio.sleep(0)\n            self._since",
         cut=True,
+        sliced=True,
     ),
     Fault(
         "a cancelled request does not wait for its resolvers' cleanup",

@@ -51,6 +51,7 @@ def test_the_differential_test_catches_each_fault(fault: Fault, tmp_path: Path) 
                 *(sys.executable, "-W", "ignore", "-m", "tests.execution.differential"),
                 *("--cases", str(cases), "--seed", seed, "--first", str(first)),
                 *(["--cut"] if fault.cut else []),
+                *(["--slices", "1"] if fault.sliced else []),
             ],
             cwd=tmp_path,
             env={

@@ -3,4 +3,4 @@
 from loaders.compiled import WANTED
 
 collect_ignore = [] if WANTED else ["test_layout.py", "test_written.py"]
-"""The tests of the fast path, which exists only as compiled code, are not collected without it."""
+"""The tests of modules that exist only as compiled code are not collected without it."""
