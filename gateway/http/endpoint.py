@@ -32,6 +32,7 @@ from gateway.http.requests import (
     check_coding,
     check_content_type,
     headers_of,
+    prefers_events,
     read_body,
     read_json,
     read_query_string,
@@ -45,7 +46,6 @@ from resolvers.context import Context
 
 log = logging.getLogger("pinway")
 
-EVENTS = b"text/event-stream"
 METHODS = ("GET", "POST")
 """The methods of operations."""
 FAILED = "the server failed to answer this request; its log says why"
@@ -437,7 +437,7 @@ class Front:
         ASGI application answers it. Pinway's own server uses it (`gateway/server/protocol.py`)."""
         if target != b"/graphql" or (self._cors is not None and b"origin" in headers):
             return None
-        if self._events is not None and EVENTS in headers.get(b"accept", b""):
+        if self._events is not None and prefers_events(headers.get(b"accept")):
             return None
         if self._here is not None and self._here.is_in_doubt(headers):
             return None
@@ -467,7 +467,9 @@ def _is_preflight(scope: Scope) -> bool:
 
 
 def _wants_events(scope: Scope) -> bool:
-    return scope["method"] in METHODS and EVENTS in headers_of(scope["headers"]).get(b"accept", b"")
+    return scope["method"] in METHODS and prefers_events(
+        headers_of(scope["headers"]).get(b"accept")
+    )
 
 
 def refusing(why: Refused) -> Answer:

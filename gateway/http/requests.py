@@ -13,6 +13,7 @@ from starlette.types import Receive
 
 GRAPHQL_JSON = "application/graphql-response+json"
 JSON = "application/json"
+EVENTS = "text/event-stream"
 
 _OFFERED = {GRAPHQL_JSON: GRAPHQL_JSON, JSON: JSON, "application/*": JSON, "*/*": JSON}
 MOST_SHOWN = 60
@@ -125,6 +126,22 @@ def response_type(accept: bytes | None) -> str:
     if best is None:
         raise Refused(406, f"accept {GRAPHQL_JSON} or {JSON}")
     return best
+
+
+@lru_cache(maxsize=128)
+def prefers_events(accept: bytes | None) -> bool:
+    """Whether the client would rather have server-sent events than JSON: their weight is higher, or
+    the same and they come first. Clients such as urql accept events after JSON for all
+    operations."""
+    if not accept or b"event" not in accept.lower():
+        return False  # nearly all requests
+    best, prefers = 0.0, False
+    for part in accept.decode("latin-1").split(","):
+        media, _, options = part.strip().partition(";")
+        weight, is_events = quality(options), media.strip().lower() == EVENTS
+        if (is_events or media.strip().lower() in _OFFERED) and weight > best:
+            best, prefers = weight, is_events
+    return prefers
 
 
 def quality(options: str) -> float:

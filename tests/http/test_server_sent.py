@@ -11,6 +11,7 @@ from tests.live_gateways import Events, LiveGateway, live_gateway
 
 pytestmark = pytest.mark.anyio
 BOARD = "subscription($id: ID!) { boardChanged(boardId: $id) { kind pin { title } } }"
+GRAPHQL_JSON = "application/graphql-response+json"
 EVENTS = {"accept": "text/event-stream"}
 
 
@@ -52,6 +53,24 @@ async def test_a_subscription_can_be_sent_by_get(
     async with http.stream("GET", gateway.url, params={"query": query}) as response:
         name, data = await Events(response).event()
     assert (name, data) == ("next", {"data": {"boardChanged": {"kind": "STARTED"}}})
+
+
+@pytest.mark.parametrize(
+    ("accept", "answered"),
+    [
+        ("text/event-stream, multipart/mixed", "text/event-stream"),
+        ("TEXT/Event-Stream;q=0.9, application/json;q=0.8", "text/event-stream"),
+        (f"{GRAPHQL_JSON}, application/json, text/event-stream, multipart/mixed", GRAPHQL_JSON),
+        ("text/event-stream;q=0.5, application/json", "application/json"),
+        ("text/event-stream;q=0, application/json;q=0.1", "application/json"),
+    ],
+)
+async def test_a_client_that_would_rather_have_json_gets_it(
+    gateway: LiveGateway, http: httpx.AsyncClient, accept: str, answered: str
+) -> None:
+    body = {"query": "{ __typename }"}
+    response = await http.post(gateway.url, json=body, headers={"accept": accept})
+    assert response.headers["content-type"].startswith(answered)
 
 
 async def test_queries_and_mutations_have_one_result(gateway: LiveGateway) -> None:
