@@ -9,6 +9,7 @@ from graphql import GraphQLObjectType, build_schema, get_named_type
 
 from feed_engine.feeds import cursors
 from feed_engine.feeds.cursors import CursorKind
+from feed_engine.search.upkeep import Upkeep
 from resolvers.cursors import OF_THIS_PROCESS
 from schema.snapshot import PATH
 from tests.gateways import Gateway, embedded_gateway
@@ -16,8 +17,9 @@ from tests.interests import create_interest
 
 pytestmark = pytest.mark.anyio
 SCHEMA = build_schema(PATH.read_text())
-PAGE = "pageInfo { startCursor endCursor } edges { cursor node { id } }"
+PAGE = "pageInfo { startCursor endCursor } edges { cursor node { ... on Node { id } } }"
 VISIT = "named by its client"
+ARGUMENTS = {"homeFeed": f'(visit: "{VISIT}")', "search": '(text: "Gyokuro")'}
 
 
 @pytest.fixture(scope="module")
@@ -68,6 +70,9 @@ async def filled(gateway: Gateway) -> dict[str, int]:
         tea = str(interest.id)
         await gateway.mutate(viewer, "followInterest", "interest { id }", interestId=tea)
     await gateway.settle()
+    assert gateway.runtime.search is not None
+    async with gateway.runtime.search.alone():
+        await Upkeep(gateway.stores, gateway.runtime.search).catch_up()
     return {
         "User": gateway.people["bob"],
         "Board": int(board),
@@ -80,9 +85,9 @@ async def test_no_cursor_can_be_read(gateway: Gateway) -> None:
     objects = await filled(gateway)
     found: dict[str, list[str]] = {}
     for field in connections("Query"):
-        visit = f'(visit: "{VISIT}")' if field == "homeFeed" else ""
+        arguments = ARGUMENTS.get(field, "")
         for viewer in ("bob", "ann", None) if field == "homeFeed" else ("ann",):
-            answer = await gateway.data(f"{{ {field}{visit} {{ {PAGE} }} }}", viewer)
+            answer = await gateway.data(f"{{ {field}{arguments} {{ {PAGE} }} }}", viewer)
             found[f"{field} {viewer}"] = list(cursors_of(answer))
     for name, id in objects.items():
         for field in connections(name):

@@ -18,6 +18,16 @@ function lowTargets() {
   return found.slice(0, 5);
 }
 
+// Returns what is too wide for the window: the innermost elements that end to the right of it.
+// A phone's own measure, innerWidth, grows with what is too wide.
+function tooWide(width) {
+  const whole = document.documentElement.scrollWidth;
+  if (whole <= width) return [];
+  const found = [...document.querySelectorAll("body *")].filter((it) => it.getBoundingClientRect().right > width);
+  const inner = found.filter((it) => !found.some((other) => other !== it && it.contains(other)));
+  return [`too wide: ${whole}`, ...inner.slice(0, 5).map((it) => it.outerHTML.slice(0, 200))];
+}
+
 // What breaks the rules of accessibility or is too wide for its window, by screen and look.
 export async function look(browser, seen, session) {
   const board = await makeBoard("To look at", ["a pin"]);
@@ -43,10 +53,8 @@ export async function look(browser, seen, session) {
       await page.emulateMedia({ colorScheme: "light" });
       await page.goto(URL_BASE + path);
       await page.locator(there).first().waitFor();
-      // A phone's own measure, innerWidth, grows with what is too wide.
-      const width = await page.evaluate(() => document.documentElement.scrollWidth);
-      const tooWide = width > options.viewport.width;
-      note(`${name}, ${kind}, light`, [...(await violations(page)), ...(tooWide ? ["too wide"] : [])]);
+      const wide = await page.evaluate(tooWide, options.viewport.width);
+      note(`${name}, ${kind}, light`, [...(await violations(page)), ...wide]);
       if (options.hasTouch) note(`${name}, ${kind}, touch`, await page.evaluate(lowTargets));
       // The other scheme changes colors alone.
       await page.emulateMedia({ colorScheme: "dark" });
