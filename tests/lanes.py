@@ -16,7 +16,7 @@ LANES: dict[str, tuple[str, ...]] = {
     "real": ("real",),
     "clusters": (
         *("contract", "faults"),
-        *("run/test_documented_commands.py", "run/test_workers.py"),
+        *("run/test_documented_commands.py", "run/test_live_workers.py", "run/test_workers.py"),
     ),
     "feeds": ("stores/feed_engine",),
     "outside": ("outside",),
