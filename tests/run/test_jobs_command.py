@@ -28,6 +28,7 @@ async def test_a_job_that_no_retry_cures_is_shown_retried_and_dropped(tmp_path: 
 
     async with embedded_gateway(settings.data_dir) as gateway:
         await gateway.sign_up("ann")
+        await gateway.settle()
         serving = control.answering(
             settings.data_dir,
             lambda request, told: perform(settings, gateway.runtime, request, told),
