@@ -22,8 +22,9 @@ async def learn(tx: ShardTx, rows: Rows, viewer_id: int, pin: Pin, weight: float
         row = there.get(key)
         before = level_of(row) if row is not None and row.active else None
         level = changed(before, weight, at)
-        if level is None and before is None:
+        kept = before if level is None else level
+        if kept is None:
             continue
         version = row.version + 1 if row is not None else 1
-        sequence = SEQUENCE_STEP * (level if level is not None else before or 0)
-        await rows.put(mapping, Edge(viewer_id, key.to_id, sequence, version, level is not None))
+        sequence, active = SEQUENCE_STEP * kept, level is not None
+        await rows.put(mapping, Edge(viewer_id, key.to_id, sequence, version, active))

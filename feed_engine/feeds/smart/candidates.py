@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain, islice
+from typing import NamedTuple
 
 import msgspec
 
@@ -27,7 +28,7 @@ from feed_engine.feeds.marks import pools_generation
 from feed_engine.feeds.own_writes import in_pools, read_seeing
 from feed_engine.feeds.preferences import of_pages, requests, subjects
 from feed_engine.feeds.rows import FORMER_POPULAR_ROW, Source
-from feed_engine.feeds.settings import Feeds, Passed, Preferences
+from feed_engine.feeds.settings import Feeds, FeedSettings, Passed, Preferences
 from feed_engine.feeds.smart import materialized, pool_rows, pools
 from feed_engine.feeds.smart.diversity import Groups, is_diverse
 from feed_engine.feeds.smart.generator import Candidate, board_of, generate
@@ -38,7 +39,7 @@ from feed_engine.feeds.smart.pools import brought_by
 from feed_engine.feeds.smart.ranking import Ranking
 from feed_engine.feeds.smart.scores import HALF_LIFE
 from feed_engine.feeds.visible import Visible
-from feed_engine.feeds.visits import Span
+from feed_engine.feeds.visits import Remembered, Span
 from feed_engine.outbox.completion import keep
 from feed_engine.speculation import Side
 from feed_engine.times import HOUR
@@ -59,6 +60,27 @@ TOPS_EVERY = 4  # visits, one of which reads what seldom has new pins
 FILLERS_AGAIN = 64  # visits, after which the passed popular pins are forgotten
 
 _BROUGHT_BY_FOLLOW = (Source.FOLLOWED, Source.INTEREST)
+
+
+class NextChunk(NamedTuple):
+    """The next chunk of a viewer, after the earlier visits that the viewer's shard returned: its
+    size, the pins that these visits showed, and the generation and spans of the newest of them."""
+
+    size: int
+    taken: set[int]
+    generation: int
+    spans: dict[int, Span]
+
+
+def next_chunk(settings: FeedSettings, earlier: Sequence[Remembered]) -> NextChunk:
+    """The chunk to choose after earlier visits, newest first."""
+    if not earlier:
+        return NextChunk(settings.chunk, set(), 0, {})
+    newest = earlier[0]
+    taken = {pin_id for visit in earlier for pin_id in visit.chunk.shown}
+    size = settings.chunk + newest.chunk.owed
+    return NextChunk(size, taken, newest.generation, newest.chunk.spans)
+
 
 LoadBoards = Callable[[Collection[int]], Awaitable[None]]
 """Loads boards, so that `Visible` finds them loaded."""
@@ -184,7 +206,7 @@ class Candidates:
                 further = [*chosen, *self._further(looked_up - ahead, chosen)]
                 asking = [self._look_up(further), self._weigh(further[:WEIGHED])]
                 if first or all(self._is_looked_up(c) for c in chosen):
-                    # What the viewer likes may be an interest, which only the loaded pin tells.
+                    # A viewer may have an affinity to interests, which only loaded pins tell.
                     loaded = further[:WEIGHED] if self.ranking.knows_viewer else chosen
                     unchecked = [c for c in loaded if c not in self._checked]
                     asking.append(self._drop_unfit(unchecked + self._siblings(chosen)))

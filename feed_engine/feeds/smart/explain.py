@@ -11,7 +11,7 @@ from datasources.records import Pin
 from feed_engine.feeds import preferences, visits
 from feed_engine.feeds.rows import Reason, Source
 from feed_engine.feeds.settings import Feeds
-from feed_engine.feeds.smart.candidates import Candidates, CountLikes, LoadBoards
+from feed_engine.feeds.smart.candidates import Candidates, CountLikes, LoadBoards, next_chunk
 from feed_engine.feeds.smart.generator import Candidate
 from feed_engine.feeds.smart.ranking import Score
 from feed_engine.feeds.visible import Visible
@@ -64,10 +64,8 @@ async def explain(
     known = await visits.recent(feeds.stores, viewer_id, None)
     await candidates.read()
     candidates.prefer(candidates.preferred or preferences.NONE)
-    if known:
-        candidates.go_on(known[0].generation, known[0].chunk.spans)
-    taken = {id for visit in known for id in visit.chunk.shown}
-    size = feeds.settings.chunk + (known[0].chunk.owed if known else 0)
+    size, taken, generation, spans = next_chunk(feeds.settings, known)
+    candidates.go_on(generation, spans)
     chosen = await candidates.choose(size, taken)
 
     def explained(c: Candidate) -> Explained:

@@ -24,7 +24,7 @@ from feed_engine.feeds.cursors import CursorKind
 from feed_engine.feeds.own_writes import check_token
 from feed_engine.feeds.rows import Place, Reason
 from feed_engine.feeds.settings import Feeds, Preferences
-from feed_engine.feeds.smart.candidates import Candidates, CountLikes, LoadBoards
+from feed_engine.feeds.smart.candidates import Candidates, CountLikes, LoadBoards, next_chunk
 from feed_engine.feeds.smart.materialized import ShownPin
 from feed_engine.feeds.smart.pages import Saved, fill, visit_pins
 from feed_engine.feeds.smart.pools import brought_by
@@ -168,14 +168,10 @@ async def _begin(
     feeds, settings = asked.feeds, asked.feeds.settings
 
     async def choose(earlier: list[Remembered]) -> Chunk:
-        owed = earlier[0].chunk.owed if earlier else 0
-        size = settings.chunk + owed
+        size, taken, generation, spans = next_chunk(settings, earlier)
         if failed:
-            spans = earlier[0].chunk.spans if earlier else {}
             return Chunk(owed=min(size, settings.owed_cap), spans=spans)
-        taken = {pin_id for visit in earlier for pin_id in visit.chunk.shown}
-        generation = earlier[0].generation if earlier else 0
-        candidates.go_on(generation, earlier[0].chunk.spans if earlier else {})
+        candidates.go_on(generation, spans)
         chosen = await candidates.choose(size, taken)
         assert candidates.side is not None
         pins = tuple((c.pin_id, c.reason) for c in chosen)
