@@ -24,6 +24,7 @@ from datasources.protocols.outbox import (
 )
 from datasources.protocols.queue import BULK, NORMAL, PRIORITIES, URGENT, Job, JobQueue, Lane
 from datasources.protocols.search import (
+    UNSPACED,
     Document,
     Hit,
     IndexState,
@@ -53,6 +54,7 @@ __all__ = [
     "PRIORITIES",
     "RESPACINGS_KEPT",
     "RESPACINGS_KEPT_MS",
+    "UNSPACED",
     "URGENT",
     "VISITS_KEPT",
     "Answer",

@@ -79,6 +79,11 @@ class NewIndex(Protocol):
     async def index(self, documents: Sequence[Document]) -> None: ...
 
 
+UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff"
+"""The characters, as ranges of a regular expression, of scripts without spaces between words: each
+is a word of its own, in all backends and in highlights."""
+
+
 def typing_errors(word: str) -> int:
     """The inserted, missing, wrong or swapped letters with which a word of a search is found in a
     title: the rule of all backends, and of highlights."""

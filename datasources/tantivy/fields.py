@@ -12,12 +12,12 @@ from typing import Any
 import tantivy
 
 from datasources.ids import kind_of
-from datasources.protocols import Document
+from datasources.protocols import UNSPACED, Document
 
 VERSION = 1
 """The version of fields and words. An index of another version is built again."""
 LONGEST_WORD = 40  # bytes; longer words are not indexed
-_UNSPACED = re.compile("([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff])")
+_UNSPACED = re.compile(f"([{UNSPACED}])")
 
 
 def _schema() -> tantivy.Schema:

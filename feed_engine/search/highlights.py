@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from datasources.protocols import typing_errors
+from datasources.protocols import UNSPACED, typing_errors
 
 LONGEST = 160
 """Characters of a shortened text, about."""
@@ -16,8 +16,7 @@ BEFORE = 40  # characters before the first match in a shortened text
 READ = 2_000  # characters of a text that are searched for matches
 MOST_PARTS = 22
 """The pieces of a text: all further words that match are not marked."""
-_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff"
-_WORD = re.compile(f"[{_UNSPACED}]|(?:(?![{_UNSPACED}])[^\\W_])+")
+_WORD = re.compile(f"[{UNSPACED}]|(?:(?![{UNSPACED}])[^\\W_])+")
 
 Roots = Callable[[Sequence[str]], list[frozenset[str]]]
 
