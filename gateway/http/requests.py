@@ -118,10 +118,8 @@ def response_type(accept: bytes | None) -> str:
     if not accept:
         return JSON
     best, most = None, 0.0
-    for part in accept.decode("latin-1").split(","):
-        media, _, options = part.strip().partition(";")
-        weight = quality(options)
-        if (found := _OFFERED.get(media.strip().lower())) and weight > most:
+    for media, weight in _accepted(accept):
+        if (found := _OFFERED.get(media)) and weight > most:
             best, most = found, weight
     if best is None:
         raise Refused(406, f"accept {GRAPHQL_JSON} or {JSON}")
@@ -136,12 +134,16 @@ def prefers_events(accept: bytes | None) -> bool:
     if not accept or b"event" not in accept.lower():
         return False  # nearly all requests
     best, prefers = 0.0, False
-    for part in accept.decode("latin-1").split(","):
-        media, _, options = part.strip().partition(";")
-        weight, is_events = quality(options), media.strip().lower() == EVENTS
-        if (is_events or media.strip().lower() in _OFFERED) and weight > best:
-            best, prefers = weight, is_events
+    for media, weight in _accepted(accept):
+        if (media == EVENTS or media in _OFFERED) and weight > best:
+            best, prefers = weight, media == EVENTS
     return prefers
+
+
+def _accepted(accept: bytes) -> list[tuple[str, float]]:
+    """The media types of the header Accept, each with its weight."""
+    parts = [part.partition(";") for part in accept.decode("latin-1").split(",")]
+    return [(media.strip().lower(), quality(options)) for media, _, options in parts]
 
 
 def quality(options: str) -> float:
