@@ -95,7 +95,7 @@ class Hub:
         topic, inbox = self._topics.setdefault(name, _Topic()), Inbox()
         topic.users += 1
         try:
-            if topic.following is None or (topic.following.done() and not _followed(topic)):
+            if topic.following is None or _failed(topic.following):
                 topic.following = asyncio.create_task(self.broadcasts.follow(name))
             topic.inboxes.add(inbox)
             await asyncio.shield(topic.following)
@@ -132,6 +132,5 @@ class Hub:
             self.counts.overrun += 1
 
 
-def _followed(topic: _Topic) -> bool:
-    task = topic.following
-    return task is not None and task.done() and not task.cancelled() and task.exception() is None
+def _failed(task: asyncio.Task[None]) -> bool:
+    return task.done() and (task.cancelled() or task.exception() is not None)
