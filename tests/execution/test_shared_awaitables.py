@@ -7,9 +7,11 @@ whole request. The engine cancels nothing before the last value of the response 
 
 import asyncio
 import gc
+import socket
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
@@ -210,8 +212,8 @@ def test_a_null_in_one_field_of_a_mutation_cancels_nothing_that_the_next_field_a
 
 
 def test_a_resolver_below_a_null_ends_after_the_last_value_of_the_response() -> None:
-    """The resolver runs on until then, and is cancelled as an asyncio.Task: the future that it
-    awaits is cancelled, and the request waits for its `finally`."""
+    """The resolver runs on until then, and is cancelled. The future that it awaits is not, since it
+    may be a cache's. The request waits for the resolver's `finally`."""
 
     async def run() -> tuple[Outcome, list[str], asyncio.Future[None]]:
         events: list[str] = []
@@ -241,7 +243,7 @@ def test_a_resolver_below_a_null_ends_after_the_last_value_of_the_response() -> 
     outcome, events, forever = asyncio.run(run())
     assert shown(outcome) == {"nulled": None, "alive": 1}
     assert events == ["still runs", "alive", "cancelled", "cleaned up"]
-    assert forever.cancelled()
+    assert not forever.cancelled()
 
 
 def test_a_resolver_below_a_null_may_end_by_itself() -> None:
@@ -431,6 +433,86 @@ def test_a_null_cancels_no_key_that_another_request_awaits(below: str, beside: s
     assert asyncio.run(run()) == ({"nulled": None}, {"alive": 10})
 
 
+@pytest.mark.parametrize(
+    "way", ["strawberry", "aiodataloader", "strawberry, many", "aiodataloader, many", "future"]
+)
+def test_a_null_leaves_a_cache_of_several_requests_without_cancelled_values(way: str) -> None:
+    """Nobody but the resolver below the null awaits the key when its request ends."""
+
+    async def run() -> tuple[Any, Any]:
+        shared = Shared()
+        nulled = plan_of(new_engine, SDL, "{ nulled { fails waits } }")
+        first = await nulled.run(root=nulled_root(lambda: WAYS[way](shared, 1)))
+        plan = plan_of(new_engine, SDL, "{ alive }")
+        second = await plan.run(root=SimpleNamespace(alive=lambda info: WAYS[way](shared, 1)))
+        return shown(first), shown(second)
+
+    assert asyncio.run(run()) == ({"nulled": None}, {"alive": 10})
+
+
+async def _steps(semaphore: asyncio.Semaphore) -> AsyncIterator[int]:
+    async with semaphore:
+        yield 1
+
+
+@asynccontextmanager
+async def _held(semaphore: asyncio.Semaphore) -> AsyncIterator[None]:
+    async with semaphore:
+        yield
+
+
+async def _plainly(semaphore: asyncio.Semaphore) -> None:
+    async with semaphore:
+        pass
+
+
+async def _in_a_context_manager(semaphore: asyncio.Semaphore) -> None:
+    async with _held(semaphore):
+        pass
+
+
+async def _in_a_generator(semaphore: asyncio.Semaphore) -> None:
+    async for _ in _steps(semaphore):
+        pass
+
+
+async def _with_anext(semaphore: asyncio.Semaphore) -> None:
+    await anext(_steps(semaphore), None)
+
+
+@pytest.mark.parametrize("wait", [_plainly, _in_a_context_manager, _in_a_generator, _with_anext])
+def test_a_null_leaves_a_semaphore_of_several_requests_as_it_was(
+    wait: Callable[[asyncio.Semaphore], Awaitable[None]],
+) -> None:
+    """In Python 3.11, `acquire` gives a place back if its future is not cancelled."""
+
+    async def run() -> tuple[Any, bool]:
+        semaphore = asyncio.Semaphore(1)
+        await semaphore.acquire()
+        plan = plan_of(new_engine, SDL, "{ nulled { fails waits } }")
+        outcome = await plan.run(root=nulled_root(lambda: wait(semaphore)))
+        return shown(outcome), semaphore.locked()
+
+    assert asyncio.run(run()) == ({"nulled": None}, True)
+
+
+def test_a_null_leaves_a_socket_without_a_reader() -> None:
+    """The event loop stops reading when the resolver below the null ends."""
+
+    async def run() -> tuple[Any, bytes]:
+        loop = asyncio.get_running_loop()
+        here, there = socket.socketpair()
+        with here, there:
+            here.setblocking(False)
+            plan = plan_of(new_engine, SDL, "{ nulled { fails waits } }")
+            outcome = await plan.run(root=nulled_root(lambda: loop.sock_recv(here, 9)))
+            there.send(b"later")
+            await turns(3)
+            return shown(outcome), here.recv(9)
+
+    assert asyncio.run(run()) == ({"nulled": None}, b"later")
+
+
 def test_work_in_a_thread_that_has_not_begun_is_cancelled_with_the_request() -> None:
     """asyncio itself listens to the future, to pass a cancellation on."""
 
@@ -474,7 +556,7 @@ def test_an_error_that_nobody_awaits_any_more_is_not_logged() -> None:
 
 
 def test_what_a_resolver_below_a_null_gathers_ends_with_the_request() -> None:
-    """A task and a future of its own are cancelled, beside a loader's key that is not."""
+    """A task is cancelled, beside a loader's key and a future that are not."""
 
     async def run() -> tuple[list[str], bool, bool]:
         shared, events = Shared(), list[str]()
@@ -502,7 +584,7 @@ def test_what_a_resolver_below_a_null_gathers_ends_with_the_request() -> None:
         }
         return events, own.cancelled(), await key == 10
 
-    assert asyncio.run(run()) == (["resolver ended", "task ended"], True, True)
+    assert asyncio.run(run()) == (["resolver ended", "task ended"], False, True)
 
 
 def test_a_task_that_only_resolvers_below_nulls_await_ends_with_the_request() -> None:

@@ -16,7 +16,8 @@ from typing import Any
 from gateway.execution.levels.loads import PendingBatch, PendingLoad
 from gateway.execution.model.state import State
 from gateway.execution.tasks.dropped import drop
-from gateway.execution.tasks.resolver_task import ResolverTask, awaited_elsewhere
+from gateway.execution.tasks.resolver_task import ResolverTask
+from gateway.execution.tasks.sharing import awaited_elsewhere
 from loaders.batches import Batch
 
 

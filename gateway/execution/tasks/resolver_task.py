@@ -15,7 +15,7 @@ import asyncio
 import contextvars
 import itertools
 import sys
-from asyncio import AbstractEventLoop, CancelledError, Future, Task
+from asyncio import AbstractEventLoop, CancelledError, Future
 from collections.abc import Callable, Coroutine, Generator
 from typing import Any, Protocol
 
@@ -23,15 +23,12 @@ from gateway.execution.tasks.compiled import SteppedTask
 from gateway.execution.tasks.current import enter, leave
 from gateway.execution.tasks.dropped import drop, observe
 from gateway.execution.tasks.frames import without_frame
+from gateway.execution.tasks.sharing import may_cancel, release
 
 _names = itertools.count(1)
 FORGIVING = sys.version_info >= (3, 13)
 """Whether `uncancel` also drops a requested cancellation that was not delivered yet. asyncio does
 so since Python 3.13."""
-
-
-PASSES_ON = "asyncio.futures"
-"""The module whose callbacks only pass a cancellation on, to the work of a thread."""
 
 
 class Sink(Protocol):
@@ -188,17 +185,17 @@ class ResolverTask(SteppedTask):
         return self._cancelled()
 
     def stop(self) -> None:
-        """Cancel the task, as `cancel` does, but leave the awaited future alone if it is shared:
-        the coroutine then gets the CancelledError, as if it awaited the future through
-        `asyncio.shield`."""
+        """Cancel the task, as `cancel` does, but leave the awaited future alone if it may be
+        somebody else's: the coroutine then gets the CancelledError, as if it awaited the future
+        through `asyncio.shield`."""
         waits = self._fut_waiter
-        if waits is None or not is_shared(waits):
+        if waits is None or may_cancel(waits, self._coro):
             self.cancel()
             return
         waits.remove_done_callback(self._wakeup)
         waits.add_done_callback(observe)
         if hasattr(waits, "_children"):
-            _release(waits, self.sink._run.dropped)
+            release(waits, observe, self.sink._run.dropped)
         self._fut_waiter = None
         self._cancels += 1
         self._must_cancel = True
@@ -294,60 +291,6 @@ class ResolverTask(SteppedTask):
     def __repr__(self) -> str:
         state = "finished" if self.done_ else "pending"
         return f"<{type(self).__name__} {state} name={self.get_name()!r} coro={self._coro!r}>"
-
-
-def awaited_elsewhere(future: Any) -> bool:
-    """Whether a task awaits a future, other than resolvers whose values have no position."""
-    for callback, _ in getattr(future, "_callbacks", None) or ():
-        task = getattr(callback, "__self__", None)
-        if isinstance(task, ResolverTask):
-            if not task.unwanted:
-                return True
-        elif isinstance(task, Task):
-            return True
-    return False
-
-
-def is_shared(future: Any) -> bool:
-    """Whether anything but resolvers whose values have no position waits for a future, or for one
-    of the futures that it gathers. strawberry's loaders wait for the futures that they give out: if
-    all of a batch are cancelled, no later key is loaded."""
-    if isinstance(future, Task):
-        return awaited_elsewhere(future)
-    for callback, _ in getattr(future, "_callbacks", None) or ():
-        task = getattr(callback, "__self__", None)
-        if not (
-            (isinstance(task, ResolverTask) and task.unwanted)
-            or getattr(callback, "__module__", "") == PASSES_ON
-        ):
-            return True
-    return any(map(_is_shared_child, getattr(future, "_children", ())))
-
-
-def _is_shared_child(future: Any) -> bool:
-    """Whether anything besides one call of `asyncio.gather` waits for a future, or for a future
-    that the future itself gathers."""
-    return _has_others(future) or any(map(_is_shared_child, getattr(future, "_children", ())))
-
-
-def _has_others(gathered: Any) -> bool:
-    """Whether anything besides one call of `asyncio.gather` waits for a future."""
-    return len(getattr(gathered, "_callbacks", None) or ()) > 1
-
-
-def _release(gathering: Any, dropped: list[Task[Any]]) -> None:
-    """Cancel the futures that a shared future of `asyncio.gather` awaits and that are not shared.
-    The tasks among them are added to `dropped`."""
-    for future in gathering._children:
-        if _has_others(future):
-            continue
-        if hasattr(future, "_children"):
-            future.add_done_callback(observe)
-            _release(future, dropped)
-        elif isinstance(future, Task):
-            dropped.append(future)
-        else:
-            future.cancel()
 
 
 def _loop_of(future: Any) -> Any:
