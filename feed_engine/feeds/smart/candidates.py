@@ -186,10 +186,13 @@ class Candidates:
                 return list(islice(self._generate(taken, checked=True), size))
             generated = self._generate(taken)
             wanted = list(islice(generated, size))
-            # Pins of one owner may hide pins of others, further down or among the fillers.
-            lacking = len(wanted) < size or not is_diverse([self._groups(c) for c in wanted])
-            short = lacking or any(rates[c.source] == 0 for c in wanted)
-            buried = not any(rates[c.source] for c in wanted) and self.sweep
+            fillers = sum(rates[c.source] == 0 for c in wanted)
+            # Pins of one owner may hide pins of others, further down or among the fillers. If all
+            # pins are fillers, nothing that the viewer follows is hidden.
+            one_sided = fillers < len(wanted) and not is_diverse([self._groups(c) for c in wanted])
+            lacking = len(wanted) < size or one_sided
+            short = lacking or fillers > 0
+            buried = fillers == len(wanted) and self.sweep
             deepest = DEEPER if buried else DEEPEST
             unread = self._reads < deepest and self._rows.unread(own=not lacking)
             if short and unread and not over:

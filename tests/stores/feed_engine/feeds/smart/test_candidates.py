@@ -205,3 +205,32 @@ async def test_a_first_visit_loads_few_popular_pins_although_few_owners_have_the
     await candidates.read()
     assert len(await candidates.choose(15, ())) == 15
     assert len(loaded) < 75  # of 150
+
+
+@pytest.mark.parametrize("follows", [False, True])
+async def test_only_pins_of_followed_users_make_a_visit_read_further_for_other_owners(
+    feeding: Feeding, follows: bool
+) -> None:
+    """Popular pins of one board hide those of others. Reading on costs a read of each row."""
+    viewer, crowd, other = await feeding.user(), await feeding.user(), await feeding.user()
+    for _ in range(20):
+        await feeding.pins(await feeding.board(other), 3)
+    await feeding.pins(await feeding.board(crowd), 400, start=START + 10_000_000)
+    if follows:
+        followed = await feeding.user()
+        await feeding.follow(viewer, followed.id)
+        await feeding.pins(await feeding.board(followed), 1)
+    await feeding.drain()
+    feeding.settings = FeedSettings(chunk=15, generator_seconds=60)
+    candidates = Candidates(feeding.feeds(), viewer.id, feeding.visible(viewer))
+    reads = 0
+
+    async def counted() -> None:
+        nonlocal reads
+        reads += 1
+        await read()
+
+    read, candidates.read = candidates.read, counted  # type: ignore[method-assign]
+    await candidates.read()
+    assert len(await candidates.choose(15, ())) == 15
+    assert (reads > 1) == follows
