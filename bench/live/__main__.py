@@ -139,7 +139,7 @@ async def measure(served: Served, subscribers: int, saves: int) -> Figures:
             await save(http, served, f"title {number}")
             heard = await asyncio.gather(*(connection.recv() for connection in connections))
             taken = served.seconds() - spent
-            assert f"title {number}" in str(heard[0])
+            assert f"title {number}" in str(heard[0]), heard[0]
             if number >= 2:
                 rates.append(taken)
                 delays.append(time.perf_counter() - began)

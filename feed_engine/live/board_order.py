@@ -8,15 +8,17 @@ reader of the stream must read the board again.
 from typing import NamedTuple
 
 from feed_engine.live.events import BoardEvent
+from feed_engine.live.shared import Shared
 
 MOST_HELD = 64
 
 
 class Placed(NamedTuple):
-    """An event and its place in the board's log."""
+    """An event, its place in the board's log, and the values that its streams make of it."""
 
     event: BoardEvent
     place: str
+    shared: Shared
 
 
 class BoardOrder:

@@ -6,8 +6,10 @@ from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from datasources.protocols import Broadcasts, Message
+from feed_engine.live.shared import Shared
 
 HELD = 64
 """Messages that wait for a stream's reader, at most. A reader that is further behind gets none of
@@ -22,8 +24,15 @@ class CutOff:
     """The last entry of an inbox: no messages come any more at present."""
 
 
+class Heard(NamedTuple):
+    """A message, and the values that its streams make of it."""
+
+    message: Message
+    shared: Shared
+
+
 MISSED, CUT_OFF = Missed(), CutOff()
-Entry = Message | Missed | CutOff
+Entry = Heard | Missed | CutOff
 
 
 class Inbox:
@@ -111,9 +120,9 @@ class Hub:
 
     def heard(self, message: Message) -> None:
         self.counts.heard += 1
-        topic = self._topics.get(message.topic)
+        topic, heard = self._topics.get(message.topic), Heard(message, Shared())
         for inbox in topic.inboxes if topic is not None else ():
-            self._put(inbox, message)
+            self._put(inbox, heard)
 
     def missed(self) -> None:
         self.counts.missed += 1

@@ -4,6 +4,7 @@ see them."""
 from math import ceil
 from typing import Any
 
+import orjson
 from graphql import GraphQLError, OperationType
 
 from datasources.staleness import Collecting
@@ -18,7 +19,7 @@ from gateway.execution.subscriptions import Results, source_stream
 from gateway.execution.tasks.deadlines import Deadlines
 from gateway.server.fairness.clients import Client
 from resolvers.context import Context
-from resolvers.live.streams import NewContext
+from resolvers.live.streams import LiveEvent, NewContext, Subscriber
 
 A_SELECTION = 10
 """The cost of compiling a selection again for other values of @skip and @include: compiling takes
@@ -143,8 +144,9 @@ class Executor:
                 self.refusals.cost += 1
                 return _costing(found, cost, refused(too_dear(cost, self.max_cost)))
             if found.type is OperationType.SUBSCRIPTION:
+                viewer_id = context.viewer_id
                 return await self._subscribe(
-                    document, found, query, variables, cost, client, new_context
+                    document, found, query, variables, cost, client, viewer_id, new_context
                 )
             context.asked = document.fields
             if client is None:
@@ -176,6 +178,7 @@ class Executor:
         variables: dict[str, Any] | None,
         cost: int,
         client: Client | None,
+        viewer_id: int | None,
         new_context: NewContext | None,
     ) -> Result:
         """Begin a subscription, and charge the client for it. Each event costs as much again."""
@@ -184,24 +187,29 @@ class Executor:
         if client is not None and (seconds := await _charged(client, cost)):
             self.refusals.rate += 1
             return _costing(operation, cost, waiting(seconds, too_often(seconds)))
+        same = orjson.dumps(variables or {}, option=orjson.OPT_SORT_KEYS)
+        subscriber = Subscriber(new_context, (viewer_id, operation.plan, same))
         try:
             with self._deadlines.begin():
-                stream = await source_stream(operation, variables, new_context)
+                stream = await source_stream(operation, variables, subscriber)
         except TimeoutError:
             return _costing(operation, cost, refused(self._late()))
         if isinstance(stream, list):
             return _costing(operation, cost, refused(*stream))
 
-        async def run(context: Context, event: Any) -> Result:
+        async def run(event: LiveEvent) -> Result:
+            context = event.context
             context.asked = document.fields
+            result = await self._run(operation, query, variables, context, event.value)
+            return _costing(operation, cost, result)
+
+        def charge() -> None:
             if client is not None:
                 client.owe(cost)
-            result = await self._run(operation, query, variables, context, event)
-            return _costing(operation, cost, result)
 
         document.begin()
         result = _costing(operation, cost, Result(None, []))
-        result.stream = Results(stream, run, document.end)
+        result.stream = Results(stream, run, charge, document.end)
         return result
 
     async def _run(

@@ -1,7 +1,9 @@
 """Runs a subscription: its stream of events, and the operation's plan for each event (sections
-"Create Source Event Stream" and "Execute Subscription Event" of the specification)."""
+"Create Source Event Stream" and "Execute Subscription Event" of the specification). Streams that
+share an event share its result."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 from graphql import GraphQLError
@@ -11,8 +13,7 @@ from graphql.pyutils import camel_to_snake
 from datasources.errors import PinwayError
 from gateway.documents.cache import PreparedOperation
 from gateway.execution.strawberry_details import BACK_REFERENCE
-from resolvers.context import Context
-from resolvers.live.streams import NewContext, Stream
+from resolvers.live.streams import LiveEvent, Stream, Subscriber
 
 R = TypeVar("R")
 
@@ -23,18 +24,21 @@ class Results(Generic[R]):
     def __init__(
         self,
         stream: Stream,
-        run: Callable[[Context, Any], Awaitable[R]],
+        run: Callable[[LiveEvent], Coroutine[Any, Any, R]],
+        charge: Callable[[], None],
         done: Callable[[], None],
     ) -> None:
-        """`run` executes the operation for an event: the context in which it was read, and its
-        value."""
-        self._stream, self._run, self._done = stream, run, done
+        """`run` executes the operation for an event. `charge` is called for each event."""
+        self._stream, self._run, self._charge, self._done = stream, run, charge, done
 
     async def next(self) -> R | None:
         """The result of the next event; None at the end of the stream. Raises StoreError if the
         stream can't go on."""
         event = await self._stream.next()
-        return None if event is None else await self._run(event.context, event.value)
+        if event is None:
+            return None
+        self._charge()
+        return await event.results.get(None, partial(self._run, event))
 
     async def end(self) -> None:
         """End the stream. Must be called once."""
@@ -45,7 +49,7 @@ class Results(Generic[R]):
 
 
 async def source_stream(
-    operation: PreparedOperation, variables: dict[str, Any] | None, new_context: NewContext
+    operation: PreparedOperation, variables: dict[str, Any] | None, subscriber: Subscriber
 ) -> Stream | list[GraphQLError]:
     """The stream of a subscription's root field, begun; or the errors for which it can't begin."""
     plan = operation.plan
@@ -66,7 +70,7 @@ async def source_stream(
         return [GraphQLError("A subscription needs one field with a stream of events.")]
     own = (definition.extensions or {})[BACK_REFERENCE]
     arguments = {camel_to_snake(name): it for name, it in given.items() if it is not None}
-    stream: Stream = own.metadata["stream"](new_context, **arguments)
+    stream: Stream = own.metadata["stream"](subscriber, **arguments)
     try:
         await stream.begin()
     except BaseException as error:

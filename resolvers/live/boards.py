@@ -3,19 +3,21 @@
 import asyncio
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 
 from datasources.errors import BadInput, NotFound
 from datasources.ids import Kind
 from datasources.mappings import ListKey, Mapping
-from datasources.protocols import Message
 from datasources.records import Board, Pin
 from feed_engine.live.board_order import BoardOrder, Placed
 from feed_engine.live.events import BoardChange, BoardEvent, board_topic, decode
+from feed_engine.live.hub import Heard
+from feed_engine.live.shared import Shared
 from resolvers import visibility
 from resolvers.context import ID, Context, object_id
 from resolvers.hidden_objects import even_out
 from resolvers.live.places import BoardPlace
-from resolvers.live.streams import Listening, LiveEvent, NewContext
+from resolvers.live.streams import Listening, LiveEvent, Subscriber
 
 PATIENCE = 1.0
 """Seconds for which an event waits for the event before it."""
@@ -65,8 +67,9 @@ def board_changed(
 class BoardStream:
     """The changes of one board."""
 
-    def __init__(self, new_context: NewContext, *, board_id: ID, after: str | None = None) -> None:
-        self._new_context, self._text, self._after = new_context, board_id, after
+    def __init__(self, subscriber: Subscriber, *, board_id: ID, after: str | None = None) -> None:
+        self._new_context, self._key = subscriber.new_context, subscriber.key
+        self._text, self._after = board_id, after
         self._listening = Listening()
         self._ready: list[Placed] = []
         self._first: BoardChangeKind | None = None
@@ -98,7 +101,7 @@ class BoardStream:
             return
         self._place, self._order = after.place, BoardOrder(after.version)
         for message in missed:
-            self._take(message)
+            self._take(Heard(message, Shared()))
         reached = self._ready[-1].event.version if self._ready else 0
         self._is_due = max(reached, self._order.version) < version
 
@@ -120,21 +123,25 @@ class BoardStream:
 
     async def _wait(self) -> None:
         """Wait for entries. If an event does not come, let the viewer read the board again."""
-        try:
-            async with asyncio.timeout(PATIENCE if self._order.waits or self._is_due else None):
-                entry = await self._listening.get()
-        except TimeoutError:
-            self._first = BoardChangeKind.REFETCH
-            return
-        if isinstance(entry, Message):
+        if self._order.waits or self._is_due:
+            try:
+                async with asyncio.timeout(PATIENCE):
+                    entry = await self._listening.get()
+            except TimeoutError:
+                self._first = BoardChangeKind.REFETCH
+                return
+        else:
+            entry = await self._listening.get()
+        if isinstance(entry, Heard):
             self._take(entry)
         else:
             self._first = BoardChangeKind.REFETCH
 
-    def _take(self, message: Message) -> None:
-        event = decode(message.payload)
+    def _take(self, heard: Heard) -> None:
+        event = decode(heard.message.payload)
         if isinstance(event, BoardEvent):
-            self._ready += self._order.take(Placed(event, message.place))
+            placed = Placed(event, heard.message.place, heard.shared)
+            self._ready += self._order.take(placed)
             self._is_due = False
 
     async def _whole(self, kind: BoardChangeKind) -> LiveEvent | None:
@@ -149,7 +156,8 @@ class BoardStream:
         version, self._flips = await _version(context, self._board_id), board.flips
         self._is_due = False
         self._ready = self._order.skip_to(version)
-        return LiveEvent(context, self._changed(context, kind, board, version))
+        at = BoardPlace(board.id, version, board.flips, self._place)
+        return LiveEvent(context, self._changed(context, kind, board, at))
 
     def _was_hidden(self, context: Context, board: Board, flips: int) -> bool:
         """Whether the board was secret for some time since it had these `flips`. Its viewer then is
@@ -158,45 +166,58 @@ class BoardStream:
 
     async def _of(self, placed: Placed) -> LiveEvent | None:
         """The event; None if the board can't be seen any more, or if `_first` comes instead."""
-        context, event = self._new_context(), placed.event
+        place = max(self._place, placed.place, key=_position)
+        version = placed.event.version or self._order.version
+        key = (self._key, self._flips, place, version)
+        flips, event = await placed.shared.get(
+            key, partial(self._read, placed.event, self._flips, place, version)
+        )
+        if flips is not None and event is None:
+            self._first = BoardChangeKind.REFETCH
+        elif flips is not None:
+            self._flips, self._place = flips, place
+        return event
+
+    async def _read(
+        self, event: BoardEvent, flips: int, place: str, version: int
+    ) -> tuple[int | None, LiveEvent | None]:
+        """The board's `flips`, None if it can't be seen any more; and the event, None if the viewer
+        must read the board again."""
+        context = self._new_context()
         board = await visibility.board(context, self._board_id)
         if board is None:
-            return None
-        if self._was_hidden(context, board, self._flips):
-            self._first = BoardChangeKind.REFETCH
-            return None
-        self._flips = board.flips
-        self._place = max(self._place, placed.place, key=_position)
-        version = event.version or self._order.version
+            return None, None
+        if self._was_hidden(context, board, flips):
+            return board.flips, None
         kind, pin = _KINDS[event.change], None
         if kind in _WITH_A_PIN:
             pin = await visibility.pin(context, event.pin_id)
             if pin is None or pin.board_id != board.id:
                 pin = None  # it left in the meantime: the event of that follows
+        at = BoardPlace(board.id, version, board.flips, place)
         changed = self._changed(
             context,
             kind,
             board,
-            version,
+            at,
             pin=pin,
             pin_id=str(event.pin_id) if event.pin_id else None,
             above_pin_id=str(event.above_id) if event.above_id else None,
         )
-        return LiveEvent(context, changed)
+        return board.flips, LiveEvent(context, changed)
 
     def _changed(
         self,
         context: Context,
         kind: BoardChangeKind,
         board: Board,
-        version: int,
+        at: BoardPlace,
         pin: Pin | None = None,
         pin_id: str | None = None,
         above_pin_id: str | None = None,
     ) -> BoardChanged:
-        place = BoardPlace(self._board_id, version, self._flips, self._place)
-        cursor = context.cursors.seal(place.text())
-        return BoardChanged(kind, board, str(version), cursor, pin, pin_id, above_pin_id)
+        cursor = context.cursors.seal(at.text())
+        return BoardChanged(kind, board, str(at.version), cursor, pin, pin_id, above_pin_id)
 
 
 def _position(place: str) -> tuple[int, int]:

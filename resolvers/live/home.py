@@ -9,7 +9,7 @@ from feed_engine.feeds.smart.pools import brought_by
 from feed_engine.live.waiting import MOST, Pool
 from resolvers import visibility
 from resolvers.context import Context
-from resolvers.live.streams import LiveEvent, NewContext
+from resolvers.live.streams import LiveEvent, Subscriber
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +29,8 @@ def home_feed_updated(context: Context, updated: HomeFeedUpdated) -> HomeFeedUpd
 class HomeStream:
     """The pins that come to a viewer's pools."""
 
-    def __init__(self, new_context: NewContext) -> None:
-        self._new_context = new_context
+    def __init__(self, subscriber: Subscriber) -> None:
+        self._new_context = subscriber.new_context
         self._opened = AsyncExitStack()
         self._last: int | None = None
 

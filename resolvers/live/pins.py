@@ -2,16 +2,17 @@
 
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 
 from datasources.errors import NotFound
 from datasources.ids import Kind
-from datasources.protocols import Message
 from datasources.records import Comment, Pin
 from feed_engine.live.events import PinEvent, decode, pin_topic
+from feed_engine.live.hub import Heard
 from resolvers import visibility
 from resolvers.context import ID, Context, object_id
 from resolvers.hidden_objects import even_out
-from resolvers.live.streams import Listening, LiveEvent, NewContext
+from resolvers.live.streams import Listening, LiveEvent, Subscriber
 
 
 class PinChangeKind(Enum):
@@ -42,13 +43,13 @@ def pin_changed(context: Context, changed: PinChanged, *, pin_id: ID) -> PinChan
 class PinStream:
     """The changes of one pin."""
 
-    def __init__(self, new_context: NewContext, *, pin_id: ID) -> None:
-        self._new_context, self._text = new_context, pin_id
+    def __init__(self, subscriber: Subscriber, *, pin_id: ID) -> None:
+        self._subscriber, self._text = subscriber, pin_id
         self._listening = Listening()
         self._started = False
 
     async def begin(self) -> None:
-        context = self._new_context()
+        context = self._subscriber.new_context()
         self._pin_id = id = object_id(self._text, Kind.PIN, argument="pinId")
         await self._listening.begin(context.live, pin_topic(id))
         if await visibility.pin(context, id) is None:
@@ -56,16 +57,22 @@ class PinStream:
             raise NotFound(f"There is no pin {id}, or it is not yours to see.", "pinId")
 
     async def next(self) -> LiveEvent | None:
-        kind, about_id = PinChangeKind.STARTED, 0
-        if self._started:
-            entry = await self._listening.get()
-            kind = PinChangeKind.REFETCH
-            if isinstance(entry, Message):
-                event = decode(entry.payload)
-                assert isinstance(event, PinEvent)
-                kind, about_id = PinChangeKind[event.change.name], event.about_id
-        self._started = True
-        context = self._new_context()
+        if not self._started:
+            self._started = True
+            return await self._event(PinChangeKind.STARTED)
+        entry = await self._listening.get()
+        if isinstance(entry, Heard):
+            return await entry.shared.get(self._subscriber.key, partial(self._of, entry))
+        return await self._event(PinChangeKind.REFETCH)
+
+    async def _of(self, heard: Heard) -> LiveEvent | None:
+        event = decode(heard.message.payload)
+        assert isinstance(event, PinEvent)
+        return await self._event(PinChangeKind[event.change.name], event.about_id)
+
+    async def _event(self, kind: PinChangeKind, about_id: int = 0) -> LiveEvent | None:
+        """The event; None if the viewer may not see the pin any more."""
+        context = self._subscriber.new_context()
         pin = await visibility.pin(context, self._pin_id)
         if pin is None:
             return None

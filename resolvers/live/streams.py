@@ -1,23 +1,41 @@
-"""The common part of all streams of events."""
+"""The common part of all streams of events.
 
-from collections.abc import Callable
+Streams of one process with the same viewer, document and variables get the same events. The first
+of them reads an event and executes the operation for all (`feed_engine.live.shared`).
+"""
+
+from collections.abc import Callable, Hashable
 from contextlib import AsyncExitStack
-from typing import Any, NamedTuple, Protocol
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 from datasources.errors import StoreUnavailable
 from feed_engine.live.hub import CutOff, Entry, Hub, Inbox
+from feed_engine.live.shared import Shared
 from resolvers.context import Context
 
 NewContext = Callable[[], Context]
 """Makes a context for one event: it reads what the viewer may see now."""
 
 
-class LiveEvent(NamedTuple):
-    """An event, and the context in which the operation is executed for it. The context has already
-    read what decided whether the viewer may see the event."""
+@dataclass(frozen=True, slots=True)
+class Subscriber:
+    """The maker of a subscription's contexts, and what tells its results from other results: the
+    viewer, the document, its operation and variables."""
 
-    context: Context
-    value: Any
+    new_context: NewContext
+    key: Hashable
+
+
+class LiveEvent:
+    """An event, and the context in which the operation is executed for it. The context has already
+    read what decided whether the viewer may see the event. `results` has the operation's result,
+    for all streams that share the event."""
+
+    __slots__ = ("context", "results", "value")
+
+    def __init__(self, context: Context, value: Any) -> None:
+        self.context, self.value, self.results = context, value, Shared()
 
 
 class Stream(Protocol):

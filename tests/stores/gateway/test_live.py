@@ -3,6 +3,7 @@ goes on."""
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
@@ -379,3 +380,55 @@ async def test_a_home_feed_without_a_viewer_has_no_stream(gateway: Gateway) -> N
         HOME, None, None, context, new_context=lambda: gateway._context(None)
     )
     assert result.codes == ["UNAUTHENTICATED"]
+
+
+async def test_streams_of_one_viewer_and_document_execute_an_event_once(
+    gateway: Gateway, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Streams of other viewers and documents execute it for themselves."""
+    board = await gateway.board("ann", "first")
+    runs = list[Any]()
+    run = gateway.executor._run
+
+    async def counted(*args: Any) -> Any:
+        runs.append(args)
+        return await run(*args)
+
+    async with AsyncExitStack() as opened:
+        streams = [
+            await opened.enter_async_context(gateway.subscribed(query, viewer, id=board))
+            for query in (BOARD, BOARD.replace("board {", "it: board {"))
+            for viewer in ("ann", "bob", None)
+            for _ in range(3)
+        ]
+        assert [await kinds(stream, 1) for stream in streams] == [["STARTED"]] * len(streams)
+        monkeypatch.setattr(gateway.executor, "_run", counted)
+        pin = await gateway.pin("ann", board, "a")
+        runs.clear()  # the mutation itself
+        events = await asyncio.gather(*(stream.next() for stream in streams))
+    assert {(event["kind"], event["pin"]["id"]) for event in events} == {("SAVED", pin)}
+    assert len(runs) == 6
+
+
+async def test_viewers_who_share_a_document_see_their_own_part_of_an_event(
+    gateway: Gateway,
+) -> None:
+    """Only the owner sees her secret boards."""
+    board = await gateway.board("ann", "first")
+    query = """subscription($id: ID!) { boardChanged(boardId: $id) {
+      kind pin { id } board { owner { boards(first: 9) { edges { node { name } } } } } } }"""
+    await gateway.board("ann", "hidden", secret=True)
+    async with (
+        gateway.subscribed(query, "ann", id=board) as own,
+        gateway.subscribed(query, "bob", id=board) as other,
+        gateway.subscribed(query, None, id=board) as stranger,
+    ):
+        for stream in (own, other, stranger):
+            await stream.next()
+        await gateway.pin("ann", board, "a")
+        events = await asyncio.gather(*(stream.next() for stream in (own, other, stranger)))
+    names = [
+        {edge["node"]["name"] for edge in event["board"]["owner"]["boards"]["edges"]}
+        for event in events
+    ]
+    assert names == [{"first", "hidden"}, {"first"}, {"first"}]

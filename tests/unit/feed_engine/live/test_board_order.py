@@ -4,17 +4,20 @@ import random
 
 from feed_engine.live.board_order import MOST_HELD, BoardOrder, Placed
 from feed_engine.live.events import BoardChange, BoardEvent
+from feed_engine.live.shared import Shared
 
 
 def change(before: int, version: int) -> Placed:
     event = BoardEvent(
         board_id=1, change=BoardChange.REORDERED, pin_id=version, before=before, version=version
     )
-    return Placed(event, f"run:{version}-0")
+    return Placed(event, f"run:{version}-0", Shared())
 
 
 def edit(pin_id: int) -> Placed:
-    return Placed(BoardEvent(board_id=1, change=BoardChange.EDITED, pin_id=pin_id), "run:1-0")
+    return Placed(
+        BoardEvent(board_id=1, change=BoardChange.EDITED, pin_id=pin_id), "run:1-0", Shared()
+    )
 
 
 def versions(ready: list[Placed]) -> list[int]:

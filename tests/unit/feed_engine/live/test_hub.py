@@ -8,7 +8,7 @@ import pytest
 
 from datasources.errors import StoreTimeout
 from datasources.protocols import Listener, Message
-from feed_engine.live.hub import CUT_OFF, HELD, MISSED, Hub, Inbox
+from feed_engine.live.hub import CUT_OFF, HELD, MISSED, Heard, Hub, Inbox
 
 pytestmark = pytest.mark.anyio
 
@@ -52,7 +52,10 @@ async def test_streams_of_one_topic_follow_it_once_until_the_last_ends() -> None
         async with hub.listening("t") as second, hub.listening("u") as other:
             assert topics.followed == ["t", "u"]
             await topics.publish("1", [("t", b"x")])
-            assert await first.get() == await second.get() == Message("t", "1", b"x")
+            heard = await first.get()
+            assert heard is await second.get()
+            assert isinstance(heard, Heard)
+            assert heard.message == Message("t", "1", b"x")
             assert not other._entries
             assert hub.streams == 3
         assert topics.followed == ["t"]
@@ -102,7 +105,9 @@ async def test_a_late_reader_holds_a_bounded_number_of_messages_and_is_told() ->
         assert len(inbox._entries) <= HELD
         assert hub.counts.overrun == 1
         assert await inbox.get() is MISSED
-        assert await inbox.get() == Message("t", str(HELD), b"x")
+        heard = await inbox.get()
+        assert isinstance(heard, Heard)
+        assert heard.message == Message("t", str(HELD), b"x")
 
 
 async def test_lost_messages_are_told_once_to_a_reader_that_has_not_read_it_yet() -> None:

@@ -211,7 +211,7 @@ async def test_a_first_visit_loads_few_popular_pins_although_few_owners_have_the
 async def test_only_pins_of_followed_users_make_a_visit_read_further_for_other_owners(
     feeding: Feeding, follows: bool
 ) -> None:
-    """Popular pins of one board hide those of others. Reading on costs a read of each row."""
+    """Popular pins of one board hide other pins. Reading on costs a read of each row."""
     viewer, crowd, other = await feeding.user(), await feeding.user(), await feeding.user()
     for _ in range(20):
         await feeding.pins(await feeding.board(other), 3)

@@ -1,0 +1,86 @@
+"""Values that the streams of a process make once."""
+
+import asyncio
+import gc
+from typing import Any
+
+import pytest
+
+from feed_engine.live.shared import FRESH, Shared
+
+pytestmark = pytest.mark.anyio
+
+
+def counting(result: Any = None, until: asyncio.Event | None = None) -> tuple[list[int], Any]:
+    """The calls so far, and a function that returns their number or raises `result`."""
+    calls: list[int] = []
+
+    async def make() -> int:
+        calls.append(1)
+        if until is not None:
+            await until.wait()
+        if result is not None:
+            raise result
+        return len(calls)
+
+    return calls, make
+
+
+async def test_readers_at_the_same_time_and_soon_afterwards_get_one_value() -> None:
+    calls, make = counting()
+    shared = Shared()
+    assert await asyncio.gather(*(shared.get("key", make) for _ in range(5))) == [1] * 5
+    assert await shared.get("key", make) == 1
+    assert await shared.get("other", make) == 2
+    assert len(calls) == 2
+
+
+async def test_a_late_reader_makes_the_value_again() -> None:
+    now = 100.0
+    _, make = counting()
+    shared = Shared(lambda: now)
+    assert await shared.get("key", make) == 1
+    now += FRESH
+    assert await shared.get("key", make) == 1
+    now += 0.01
+    assert await shared.get("key", make) == 2
+
+
+async def test_a_cancelled_reader_leaves_the_value_to_the_others() -> None:
+    may = asyncio.Event()
+    calls, make = counting(until=may)
+    shared = Shared()
+    readers = [asyncio.create_task(shared.get("key", make)) for _ in range(3)]
+    await asyncio.sleep(0)
+    readers[0].cancel()
+    await asyncio.wait(readers[:1])
+    may.set()
+    assert await asyncio.gather(*readers[1:]) == [1, 1]
+    assert len(calls) == 1
+
+
+async def test_all_readers_get_the_error() -> None:
+    _, make = counting(ValueError("no"))
+    shared = Shared()
+    found = await asyncio.gather(
+        *(shared.get("key", make) for _ in range(3)), return_exceptions=True
+    )
+    assert [str(error) for error in found] == ["no"] * 3
+
+
+async def test_an_error_that_nobody_waits_for_is_not_logged() -> None:
+    logged: list[Any] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: logged.append(context))
+    may = asyncio.Event()
+    _, make = counting(ValueError("no"), may)
+    shared = Shared()
+    reader = asyncio.create_task(shared.get("key", make))
+    await asyncio.sleep(0)
+    reader.cancel()
+    await asyncio.wait([reader])
+    may.set()
+    del shared
+    for _ in range(5):
+        await asyncio.sleep(0)
+    gc.collect()
+    assert logged == []
