@@ -30,8 +30,8 @@ def lines(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
 async def answer(
     gateway: LiveGateway, *headers: str, frames: bytes = b"", version: str = "1.1"
 ) -> bytes:
-    """All that a gateway sends to a client that opens a socket and sends frames, until the gateway
-    closes the connection."""
+    """The bytes that a gateway sends to a client that opens a socket and sends frames, until the
+    gateway closes the connection."""
     reader, writer = await asyncio.open_connection("127.0.0.1", gateway.port)
     head = [
         f"GET /graphql HTTP/{version}",
