@@ -18,7 +18,7 @@ from gateway.execution.subscriptions import Results, source_stream
 from gateway.execution.tasks.deadlines import Deadlines
 from gateway.server.fairness.clients import Client
 from resolvers.context import Context
-from resolvers.live.streams import NewContext
+from resolvers.live.streams import NewContext, Nothing
 
 A_SELECTION = 10
 """The cost of compiling a selection again for other values of @skip and @include: compiling takes
@@ -144,7 +144,7 @@ class Executor:
                 return _costing(found, cost, refused(too_dear(cost, self.max_cost)))
             if found.type is OperationType.SUBSCRIPTION:
                 return await self._subscribe(
-                    document, found, query, variables, cost, client, new_context
+                    document, found, query, variables, cost, work, client, new_context
                 )
             context.asked = document.fields
             if client is None:
@@ -175,6 +175,7 @@ class Executor:
         query: str,
         variables: dict[str, Any] | None,
         cost: int,
+        work: int,
         client: Client | None,
         new_context: NewContext | None,
     ) -> Result:
@@ -192,16 +193,29 @@ class Executor:
         if isinstance(stream, list):
             return _costing(operation, cost, refused(*stream))
 
-        async def run(context: Context, event: Any) -> Result:
-            context.asked = document.fields
+        async def run() -> Result | Nothing | None:
+            event = await stream.next()
+            if event is None or isinstance(event, Nothing):
+                return event
+            event.context.asked = document.fields
             if client is not None:
                 client.owe(cost)
-            result = await self._run(operation, query, variables, context, event)
+            result = await self._run(operation, query, variables, event.context, event.value)
             return _costing(operation, cost, result)
+
+        async def take() -> Result | Nothing | None:
+            if client is None:
+                return await run()
+            if not client.enter(work):
+                await client.wait(work)
+            try:
+                return await run()
+            finally:
+                client.leave(work)
 
         document.begin()
         result = _costing(operation, cost, Result(None, []))
-        result.stream = Results(stream, run, document.end)
+        result.stream = Results(stream, take, document.end)
         return result
 
     async def _run(

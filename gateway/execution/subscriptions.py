@@ -1,7 +1,7 @@
 """Runs a subscription: its stream of events, and the operation's plan for each event (sections
 "Create Source Event Stream" and "Execute Subscription Event" of the specification)."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, Generic, TypeVar
 
 from graphql import GraphQLError
@@ -11,10 +11,15 @@ from graphql.pyutils import camel_to_snake
 from datasources.errors import PinwayError
 from gateway.documents.cache import PreparedOperation
 from gateway.execution.strawberry_details import BACK_REFERENCE
-from resolvers.context import Context
-from resolvers.live.streams import NewContext, Stream
+from resolvers.live.streams import NewContext, Nothing, Stream
 
 R = TypeVar("R")
+T = TypeVar("T")
+
+
+async def at_once(work: Coroutine[Any, Any, T]) -> T:
+    """Do the work of an event without waiting for a turn."""
+    return await work
 
 
 class Results(Generic[R]):
@@ -23,18 +28,24 @@ class Results(Generic[R]):
     def __init__(
         self,
         stream: Stream,
-        run: Callable[[Context, Any], Awaitable[R]],
+        take: Callable[[], Coroutine[Any, Any, R | Nothing | None]],
         done: Callable[[], None],
     ) -> None:
-        """`run` executes the operation for an event: the context in which it was read, and its
-        value."""
-        self._stream, self._run, self._done = stream, run, done
+        """`take` reads the stream's next event, for which it has waited, and executes the operation
+        for it."""
+        self._stream, self._take, self._done = stream, take, done
+        self.in_turn: Callable[[Coroutine[Any, Any, Any]], Awaitable[Any]] = at_once
+        """Does the work of an event when it is the client's turn. Otherwise a client with a
+        thousand subscriptions could hold up all other clients with each change."""
 
     async def next(self) -> R | None:
         """The result of the next event; None at the end of the stream. Raises StoreError if the
         stream can't go on."""
-        event = await self._stream.next()
-        return None if event is None else await self._run(event.context, event.value)
+        while True:
+            await self._stream.wait()
+            result: R | Nothing | None = await self.in_turn(self._take())
+            if not isinstance(result, Nothing):
+                return result
 
     async def end(self) -> None:
         """End the stream. Must be called once."""

@@ -8,6 +8,7 @@ from datasources.ids import Kind
 from datasources.protocols import Message
 from datasources.records import Comment, Pin
 from feed_engine.live.events import PinEvent, decode, pin_topic
+from feed_engine.live.hub import Entry
 from resolvers import visibility
 from resolvers.context import ID, Context, object_id
 from resolvers.hidden_objects import even_out
@@ -46,6 +47,7 @@ class PinStream:
         self._new_context, self._text = new_context, pin_id
         self._listening = Listening()
         self._started = False
+        self._entry: Entry | None = None
 
     async def begin(self) -> None:
         context = self._new_context()
@@ -55,10 +57,14 @@ class PinStream:
             await even_out(context, [id])
             raise NotFound(f"There is no pin {id}, or it is not yours to see.", "pinId")
 
+    async def wait(self) -> None:
+        if self._started and self._entry is None:
+            self._entry = await self._listening.get()
+
     async def next(self) -> LiveEvent | None:
         kind, about_id = PinChangeKind.STARTED, 0
         if self._started:
-            entry = await self._listening.get()
+            entry, self._entry = self._entry, None
             kind = PinChangeKind.REFETCH
             if isinstance(entry, Message):
                 event = decode(entry.payload)

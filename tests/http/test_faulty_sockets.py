@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 from websockets.frames import CloseCode, Frame, Opcode
 
+from gateway.execution.executor import Result
+from gateway.execution.subscriptions import Results
+from gateway.server.sockets import SocketProtocol
 from tests.live_gateways import PROTOCOL, LiveGateway, live_gateway
 
 pytestmark = pytest.mark.anyio
@@ -123,3 +126,40 @@ async def test_sockets_that_come_and_go_write_no_lines(
             await socket.subscribe("q", "{ __typename }")
             assert await socket.next("q") == {"data": {"__typename": "Query"}}
     assert written(lines) == []
+
+
+async def test_a_client_that_closes_while_events_come_writes_no_lines(
+    gateway: LiveGateway, lines: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await gateway.sign_up("ann")
+    pin = await gateway.pin("ann", await gateway.board("ann", "first"), "a")
+    query = "subscription($id: ID!) { pinChanged(pinId: $id) { kind } }"
+    started, goes_on, ended = asyncio.Event(), asyncio.Event(), asyncio.Event()
+    take, end = Results.next, Results.end
+
+    async def late(self: Results[Result]) -> Result | None:
+        result = await take(self)
+        started.set()
+        await goes_on.wait()
+        return result
+
+    async def told(self: Results[Result]) -> None:
+        await end(self)
+        ended.set()
+
+    monkeypatch.setattr(Results, "next", late)
+    monkeypatch.setattr(Results, "end", told)
+    handle_close = SocketProtocol.handle_close
+
+    def closing(self: SocketProtocol, event: Frame) -> None:
+        goes_on.set()  # so the event is sent before the operation is cancelled
+        handle_close(self, event)
+
+    monkeypatch.setattr(SocketProtocol, "handle_close", closing)
+    lines.clear()
+    async with asyncio.timeout(60):
+        async with gateway.socket() as socket:
+            await socket.subscribe("s", query, id=pin)
+            await started.wait()
+        await ended.wait()
+    assert [it.getMessage() for it in lines.records if it.levelno >= logging.WARNING] == []
