@@ -53,7 +53,7 @@ class HomeStream:
         if waiting == self._last:
             self._looked_at = version
             return NOTHING
-        self._last = waiting  # the pins are counted once more after the event
+        self._last = waiting  # the pins are counted again after the event
         return LiveEvent(context, HomeFeedUpdated(min(waiting, MOST), waiting >= MOST))
 
     async def end(self) -> None:
