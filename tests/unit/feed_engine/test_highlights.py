@@ -3,15 +3,12 @@
 import sys
 from collections.abc import Callable
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import Any
 
 import pytest
 
 from datasources.protocols import MOST_WORDS
 from feed_engine.search.highlights import LONGEST, MOST_PARTS, Asked
-
-if TYPE_CHECKING:
-    from _typeshed import TraceFunction
 
 
 def roots(words: list[str]) -> list[frozenset[str]]:
@@ -121,7 +118,7 @@ def steps(act: Callable[[], object]) -> int:
     """The lines of Python that run."""
     count = 0
 
-    def trace(frame: FrameType, event: str, argument: object) -> "TraceFunction":
+    def trace(frame: FrameType, event: str, argument: object) -> Any:
         nonlocal count
         count += event == "line"
         return trace
