@@ -16,6 +16,7 @@ from websockets.asyncio.client import ClientConnection, connect
 
 from gateway.app import create_site
 from gateway.http.auth import Tokens
+from gateway.server.fairness.shares import Shares
 from gateway.server.process import Server
 from gateway.settings import Settings, read_settings
 from gateway.site.executors import new_executor
@@ -35,6 +36,7 @@ class LiveGateway(Gateway):
     server: Server | None = None
     settings: Settings | None = None
     metrics: Any = None
+    shares: Shares | None = None
 
     @property
     def url(self) -> str:
@@ -162,9 +164,10 @@ async def live_gateway_on(settings: Settings) -> AsyncIterator[LiveGateway]:
     await install(settings, lambda progress: None)
     async with running(settings) as runtime:
         executor = new_executor(settings)
-        site = create_site(settings, runtime, executor)
+        shares = Shares(settings.limits.numbers.client_share)
+        site = create_site(settings, runtime, executor, shares=shares)
         with sockets.create_server(("127.0.0.1", 0)) as listener:
-            server = Server(site.public, settings)
+            server = Server(site.public, settings, shares=shares)
             task = asyncio.create_task(server.serve(sockets=[listener]))
             try:
                 yield LiveGateway(
@@ -174,6 +177,7 @@ async def live_gateway_on(settings: Settings) -> AsyncIterator[LiveGateway]:
                     server=server,
                     settings=settings,
                     metrics=site.metrics,
+                    shares=shares,
                 )
             finally:
                 server.should_exit = True

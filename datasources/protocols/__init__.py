@@ -24,6 +24,7 @@ from datasources.protocols.outbox import (
 )
 from datasources.protocols.queue import BULK, NORMAL, PRIORITIES, URGENT, Job, JobQueue, Lane
 from datasources.protocols.search import (
+    MOST_WORDS,
     UNSPACED,
     Document,
     Hit,
@@ -50,6 +51,7 @@ from datasources.protocols.wide_columns import Cell, Sides, Table, WideColumnSto
 
 __all__ = [
     "BULK",
+    "MOST_WORDS",
     "NORMAL",
     "PRIORITIES",
     "RESPACINGS_KEPT",

@@ -84,6 +84,10 @@ UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff"
 is a word of its own, in all backends and in highlights."""
 
 
+MOST_WORDS = 16
+"""The words of a text that are searched for; all further words are ignored."""
+
+
 def typing_errors(word: str) -> int:
     """The inserted, missing, wrong or swapped letters with which a word of a search is found in a
     title: the rule of all backends, and of highlights."""

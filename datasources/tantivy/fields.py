@@ -6,7 +6,8 @@ stems. Scripts that put no spaces between words are indexed character by charact
 
 import re
 import unicodedata
-from functools import lru_cache
+from collections.abc import Sequence
+from secrets import token_hex
 from typing import Any
 
 import tantivy
@@ -18,6 +19,8 @@ VERSION = 1
 """The version of fields and words. An index of another version is built again."""
 LONGEST_WORD = 40  # bytes; longer words are not indexed
 _UNSPACED = re.compile(f"([{UNSPACED}])")
+_MARK = token_hex(16)  # a word that no text has
+_BETWEEN = f" {_MARK} "
 
 
 def _schema() -> tantivy.Schema:
@@ -75,10 +78,19 @@ def stem(word: str) -> str:
     return str(found[0]) if found else word
 
 
-@lru_cache(maxsize=20_000)
-def roots_of(word: str) -> frozenset[str]:
-    """A word as it is written and its stem, in the form that the index has."""
-    return frozenset(form for found in words(word) for form in (found, stem(found)))
+def roots_of(texts: Sequence[str]) -> list[frozenset[str]]:
+    """The words of each text as they are written, and their stems, in the form that the index has.
+    The engine splits all texts in one call, because each call takes as long as many words."""
+    whole = normal(_BETWEEN.join(texts))
+    found, forms = list[frozenset[str]](), set[str]()
+    for word, root in zip(PLAIN.analyze(whole), STEMS.analyze(whole), strict=True):
+        if word == _MARK:
+            found.append(frozenset(forms))
+            forms.clear()
+        else:
+            forms.add(word)
+            forms.add(root)
+    return [*found, frozenset(forms)] if texts else []
 
 
 def stored(document: Document) -> tantivy.Document:

@@ -5,11 +5,9 @@ from collections.abc import Sequence
 
 from tantivy import Occur, Query
 
-from datasources.protocols import SearchRequest, typing_errors
+from datasources.protocols import MOST_WORDS, SearchRequest, typing_errors
 from datasources.tantivy.fields import SCHEMA, stem, words
 
-MOST_WORDS = 16
-"""The words of a text that are searched for; all further words are ignored."""
 TITLE, STEM_OF_TITLE, STEM_OF_BODY = 3.0, 2.0, 1.0
 NEARLY = 0.1
 """The score of a word with a typing error or another end. An exact match also has it, so it always

@@ -52,7 +52,7 @@ class TantivySearch:
         return await _in(self._reads, lambda: self._reader.group_sizes(groups, but))
 
     def roots(self, given: Sequence[str]) -> list[frozenset[str]]:
-        return [roots_of(word) for word in given]
+        return roots_of(given)
 
     async def times(self) -> IndexTimes | None:
         return await _in(self._reads, lambda: _times(self._folder))

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine, Hashable
+from collections.abc import Awaitable, Callable, Hashable
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -13,22 +13,25 @@ changed."""
 
 
 class _Making:
-    """A value that is being made, or was made. Many readers wait for it: `asyncio.shield` would
-    take several times as long for each."""
+    """A value that the first reader makes. The other readers wait."""
 
-    __slots__ = ("began", "task", "waiting")
+    __slots__ = ("began", "error", "is_made", "value", "waiting")
 
-    def __init__(self, began: float, task: asyncio.Task[Any]) -> None:
-        self.began, self.task = began, task
+    def __init__(self, began: float) -> None:
+        self.began, self.is_made = began, False
+        self.value: Any = None
+        self.error: Exception | None = None
         self.waiting: list[asyncio.Future[None]] = []
-        task.add_done_callback(self._wake)
 
-    def _wake(self, task: asyncio.Task[Any]) -> None:
-        if not task.cancelled():
-            task.exception()  # all readers may have gone
+    def wake(self) -> None:
         for waiter in self.waiting:
             if not waiter.done():
                 waiter.set_result(None)
+
+    def result(self) -> Any:
+        if self.error is not None:
+            raise self.error
+        return self.value
 
 
 class Shared:
@@ -40,15 +43,29 @@ class Shared:
         self._clock = clock
         self._made: dict[Hashable, _Making] = {}
 
-    async def get(self, key: Hashable, make: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """The value that `make` returns to the first caller with this key. Raises what it raises.
-        A caller that is cancelled does not cancel it for others."""
-        making = self._made.get(key)
-        if making is None or self._clock() - making.began > FRESH:
-            making = self._made[key] = _Making(self._clock(), asyncio.create_task(make()))
-        if not making.task.done():
-            waiter = asyncio.get_running_loop().create_future()
-            making.waiting.append(waiter)
-            await waiter
-        value: T = making.task.result()
-        return value
+    async def get(self, key: Hashable, make: Callable[[], Awaitable[T]]) -> T:
+        """The value that the first caller's `make` returns for this key. Raises what it raises. If
+        the first caller is cancelled, the next one makes the value."""
+        while True:
+            making = self._made.get(key)
+            if making is None or self._clock() - making.began > FRESH:
+                making = self._made[key] = _Making(self._clock())
+                await self._make(key, making, make)
+            elif not making.is_made:
+                waiter = asyncio.get_running_loop().create_future()
+                making.waiting.append(waiter)
+                await waiter
+            if making.is_made:
+                value: T = making.result()
+                return value
+
+    async def _make(self, key: Hashable, making: _Making, make: Callable[[], Awaitable[T]]) -> None:
+        try:
+            making.value = await make()
+            making.is_made = True
+        except Exception as error:
+            making.error, making.is_made = error, True
+        finally:
+            if not making.is_made and self._made.get(key) is making:
+                del self._made[key]
+            making.wake()

@@ -5,15 +5,18 @@ be older.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from datasources.protocols import UNSPACED, typing_errors
+from rapidfuzz.distance import OSA
+from rapidfuzz.process import extractOne
+
+from datasources.protocols import MOST_WORDS, UNSPACED, typing_errors
 
 LONGEST = 160
 """Characters of a shortened text, about."""
 BEFORE = 40  # characters before the first match in a shortened text
-READ = 2_000  # characters of a text that are searched for matches
+READ = 1_000  # characters of a text that are searched for matches
 MOST_PARTS = 22
 """The pieces of a text: all further words that match are not marked."""
 _WORD = re.compile(f"[{UNSPACED}]|(?:(?![{UNSPACED}])[^\\W_])+")
@@ -34,14 +37,19 @@ class Asked:
 
     def __init__(self, text: str, roots: Roots, *, prefix: bool = False) -> None:
         self._roots = roots
-        self._words = [forms for forms in roots(_WORD.findall(text)) if forms]
-        self._exact = frozenset(form for forms in self._words for form in forms)
-        self._last = self._words[-1] if prefix and self._words else frozenset[str]()
+        words = [forms for forms in roots(_WORD.findall(text)) if forms][:MOST_WORDS]
+        self._exact = frozenset(form for forms in words for form in forms)
+        self._last = tuple(words[-1]) if prefix and words else ()
+        written = dict.fromkeys(max(forms, key=len) for forms in words)
+        self._nearly = [
+            (most, [word for word in written if typing_errors(word) == most]) for most in (1, 2)
+        ]
+        """The words as they are written, by the typing errors with which they are found."""
 
     def parts(self, text: str, *, forgiving: bool, whole: bool = False) -> list[Part] | None:
         """The text in pieces, shortened unless `whole`; None if no word matches. `forgiving`: words
         with typing errors match, too."""
-        spans = [found.span() for found in self._matches(text[:READ], forgiving=forgiving)]
+        spans = self._matches(text[:READ], forgiving=forgiving)
         if not spans:
             return None
         start, end = (0, len(text)) if whole else _window(text, spans[0][0])
@@ -54,51 +62,32 @@ class Asked:
         parts.append(Part(text[at:end] + ("…" if end < len(text) else ""), False))
         return [part for part in parts if part.text]
 
-    def _matches(self, text: str, *, forgiving: bool) -> Iterator[re.Match[str]]:
+    def _matches(self, text: str, *, forgiving: bool) -> list[tuple[int, int]]:
         found = list(_WORD.finditer(text))
-        for match, forms in zip(found, self._roots([it[0] for it in found]), strict=True):
-            if (
-                forms & self._exact
-                or any(form.startswith(start) for form in forms for start in self._last)
-                or (forgiving and self._is_near(forms))
-            ):
-                yield match
+        exact, last = self._exact, self._last
+        return [
+            match.span()
+            for match, forms in zip(found, self._roots([it[0] for it in found]), strict=True)
+            if not exact.isdisjoint(forms)
+            or (last and any(form.startswith(last) for form in forms))
+            or (forgiving and self._is_near(forms))
+        ]
 
     def _is_near(self, forms: frozenset[str]) -> bool:
         """Whether a word differs from a word of the search by typing errors only."""
         written = max(forms, key=len, default="")
-        for asked in self._words:
-            word = max(asked, key=len)
-            most = typing_errors(word)
-            if most and distance(written, word, most) <= most:
+        for most, words in self._nearly:
+            if extractOne(written, words, scorer=OSA.distance, score_cutoff=most) is not None:
                 return True
-            if most and asked is self._last:
-                starts = range(max(1, len(word) - most), min(len(written), len(word) + most) + 1)
-                if any(distance(written[:length], word, most) <= most for length in starts):
-                    return True
-        return False
-
-
-def distance(one: str, other: str, most: int) -> int:
-    """The number of inserted, missing, wrong or swapped letters between two words; `most` + 1 if
-    there are more. (The optimal string alignment distance.)"""
-    if abs(len(one) - len(other)) > most:
-        return most + 1
-    before, last = list[int](), list(range(len(other) + 1))
-    for row, letter in enumerate(one, 1):
-        line = [row]
-        for column, wanted in enumerate(other, 1):
-            cost = min(
-                last[column] + 1, line[column - 1] + 1, last[column - 1] + (letter != wanted)
-            )
-            swapped = row > 1 and column > 1 and letter == other[column - 2]
-            if swapped and one[row - 2] == wanted:
-                cost = min(cost, before[column - 2] + 1)
-            line.append(cost)
-        if min(line) > most:
-            return most + 1
-        before, last = last, line
-    return last[-1]
+        if not self._last:
+            return False
+        word = max(self._last, key=len)
+        most = typing_errors(word)
+        # The first letters of an unfinished word may have typing errors, too.
+        starts = range(max(1, len(word) - most), min(len(written), len(word) + most) + 1)
+        return most > 0 and any(
+            OSA.distance(written[:length], word, score_cutoff=most) <= most for length in starts
+        )
 
 
 def _window(text: str, match: int) -> tuple[int, int]:

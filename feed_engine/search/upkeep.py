@@ -74,7 +74,9 @@ class Upkeep:
             self._seen |= new
             return built
         await self._apply(new, times, now)
-        self._seen = {it for it in self._seen | new if it.at >= now - 2 * OVERLAP}
+        # The logs are read from the newest entry, however long ago it was written.
+        kept = min(now, times.read_to) - 2 * OVERLAP
+        self._seen = {it for it in self._seen | new if it.at >= kept}
         if back == OVERLAP:
             self._whole = now
         if now - self._forgot > HOUR:

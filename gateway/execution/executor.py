@@ -1,6 +1,7 @@
 """Runs one operation, from its text to the body of its response: cost, deadline, errors as clients
 see them."""
 
+from functools import partial
 from math import ceil
 from typing import Any
 
@@ -19,7 +20,7 @@ from gateway.execution.subscriptions import Results, source_stream
 from gateway.execution.tasks.deadlines import Deadlines
 from gateway.server.fairness.clients import Client
 from resolvers.context import Context
-from resolvers.live.streams import LiveEvent, NewContext, Subscriber
+from resolvers.live.streams import LiveEvent, NewContext, Nothing, Subscriber
 
 A_SELECTION = 10
 """The cost of compiling a selection again for other values of @skip and @include: compiling takes
@@ -146,7 +147,7 @@ class Executor:
             if found.type is OperationType.SUBSCRIPTION:
                 viewer_id = context.viewer_id
                 return await self._subscribe(
-                    document, found, query, variables, cost, client, viewer_id, new_context
+                    document, found, query, variables, cost, work, client, viewer_id, new_context
                 )
             context.asked = document.fields
             if client is None:
@@ -177,6 +178,7 @@ class Executor:
         query: str,
         variables: dict[str, Any] | None,
         cost: int,
+        work: int,
         client: Client | None,
         viewer_id: int | None,
         new_context: NewContext | None,
@@ -197,19 +199,32 @@ class Executor:
         if isinstance(stream, list):
             return _costing(operation, cost, refused(*stream))
 
-        async def run(event: LiveEvent) -> Result:
-            context = event.context
-            context.asked = document.fields
-            result = await self._run(operation, query, variables, context, event.value)
+        async def execute(event: LiveEvent) -> Result:
+            event.context.asked = document.fields
+            result = await self._run(operation, query, variables, event.context, event.value)
             return _costing(operation, cost, result)
 
-        def charge() -> None:
+        async def run() -> Result | Nothing | None:
+            event = await stream.next()
+            if event is None or isinstance(event, Nothing):
+                return event
             if client is not None:
                 client.owe(cost)
+            return await event.results.get(None, partial(execute, event))
+
+        async def take() -> Result | Nothing | None:
+            if client is None:
+                return await run()
+            if not client.enter(work):
+                await client.wait(work)
+            try:
+                return await run()
+            finally:
+                client.leave(work)
 
         document.begin()
         result = _costing(operation, cost, Result(None, []))
-        result.stream = Results(stream, run, charge, document.end)
+        result.stream = Results(stream, take, document.end)
         return result
 
     async def _run(

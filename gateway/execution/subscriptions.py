@@ -2,8 +2,7 @@
 "Create Source Event Stream" and "Execute Subscription Event" of the specification). Streams that
 share an event share its result."""
 
-from collections.abc import Callable, Coroutine
-from functools import partial
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, Generic, TypeVar
 
 from graphql import GraphQLError
@@ -13,9 +12,15 @@ from graphql.pyutils import camel_to_snake
 from datasources.errors import PinwayError
 from gateway.documents.cache import PreparedOperation
 from gateway.execution.strawberry_details import BACK_REFERENCE
-from resolvers.live.streams import LiveEvent, Stream, Subscriber
+from resolvers.live.streams import Nothing, Stream, Subscriber
 
 R = TypeVar("R")
+T = TypeVar("T")
+
+
+async def at_once(work: Coroutine[Any, Any, T]) -> T:
+    """Do the work of an event without waiting for a turn."""
+    return await work
 
 
 class Results(Generic[R]):
@@ -24,21 +29,24 @@ class Results(Generic[R]):
     def __init__(
         self,
         stream: Stream,
-        run: Callable[[LiveEvent], Coroutine[Any, Any, R]],
-        charge: Callable[[], None],
+        take: Callable[[], Coroutine[Any, Any, R | Nothing | None]],
         done: Callable[[], None],
     ) -> None:
-        """`run` executes the operation for an event. `charge` is called for each event."""
-        self._stream, self._run, self._charge, self._done = stream, run, charge, done
+        """`take` reads the stream's next event, for which it has waited, and executes the operation
+        for it."""
+        self._stream, self._take, self._done = stream, take, done
+        self.in_turn: Callable[[Coroutine[Any, Any, Any]], Awaitable[Any]] = at_once
+        """Does the work of an event when it is the client's turn. Otherwise a client with a
+        thousand subscriptions could hold up all other clients with each change."""
 
     async def next(self) -> R | None:
         """The result of the next event; None at the end of the stream. Raises StoreError if the
         stream can't go on."""
-        event = await self._stream.next()
-        if event is None:
-            return None
-        self._charge()
-        return await event.results.get(None, partial(self._run, event))
+        while True:
+            await self._stream.wait()
+            result: R | Nothing | None = await self.in_turn(self._take())
+            if not isinstance(result, Nothing):
+                return result
 
     async def end(self) -> None:
         """End the stream. Must be called once."""

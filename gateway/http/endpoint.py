@@ -287,7 +287,10 @@ class GraphQLEndpoint:
         if self._clients is None:
             return await work
         request.address = name = self._clients.name(headers, peer)
-        return await self._clients.in_turn(name, size, work)
+        result = await self._clients.in_turn(name, size, work)
+        if result.stream is not None:
+            result.stream.in_turn = partial(self._clients.in_turn, name, 0)
+        return result
 
     async def _operate(
         self,

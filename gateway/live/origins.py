@@ -19,8 +19,11 @@ def may_open(headers: Headers, allowed_origins: Container[str], public_url: str)
     text = origin.decode("latin-1")
     if text in allowed_origins:
         return True
-    page, own = urlsplit(text), urlsplit(public_url)
-    if not page.netloc:
+    try:
+        page = urlsplit(text).netloc.lower()
+    except ValueError:
+        return False  # such as "http://[": no browser sends it
+    if not page:
         return False  # "null": a sandboxed frame, or a file
     host = headers.get(b"host", b"").decode("latin-1")
-    return page.netloc.lower() in (host.lower(), own.netloc.lower())
+    return page in (host.lower(), urlsplit(public_url).netloc.lower())

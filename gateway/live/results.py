@@ -19,21 +19,25 @@ Deliver = Callable[[Result], Awaitable[None]]
 
 async def deliver(result: Result, streams: OpenStreams, next: Deliver) -> Result | None:
     """Deliver all results of an operation that began. Returns the errors for which its stream
-    broke; None if the operation is complete. Ends the stream in any case."""
+    broke; None if the operation is complete. Ends the stream in any case. If the client has gone,
+    raises the error of `next`."""
     stream = result.stream
     if stream is None:
         await next(result)
         return None
     try:
         with streams.subscribed():
-            while (event := await stream.next()) is not None:
+            while True:
+                try:
+                    event = await stream.next()
+                except PinwayError as error:
+                    return refused(GraphQLError(str(error), original_error=error))
+                except Exception:
+                    log.exception("a subscription failed")
+                    return refused(GraphQLError(FAILED, extensions={"code": "INTERNAL"}))
+                if event is None:
+                    return None
                 streams.events += 1
                 await next(event)
-            return None
-    except PinwayError as error:
-        return refused(GraphQLError(str(error), original_error=error))
-    except Exception:
-        log.exception("a subscription failed")
-        return refused(GraphQLError(FAILED, extensions={"code": "INTERNAL"}))
     finally:
         await stream.end()

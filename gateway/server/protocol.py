@@ -409,7 +409,7 @@ class Protocol(HttpToolsProtocol):
 
     def _may_become_socket(self) -> bool:
         """Whether the request, without earlier ones that wait for answers, is for a path that
-        speaks WebSocket."""
+        speaks WebSocket. HTTP/1.0 has no upgrades (RFC 9110, section 7.8)."""
         is_idle = self.cycle is None or self.cycle.response_complete
         path, method = self.url.partition(b"?")[0], self.parser.get_method()
         return (
@@ -418,6 +418,7 @@ class Protocol(HttpToolsProtocol):
             and is_idle
             and path == b"/graphql"
             and method == b"GET"
+            and self.parser.get_http_version() != "1.0"
         )
 
     def _become_socket(self, rest: bytes) -> None:

@@ -2,7 +2,8 @@
 
 A client that does not read what was sent is disconnected after a while; until then, at most the
 transport's buffer and one message wait for it. A client that answers no ping is disconnected. A
-gateway that stops closes its sockets with 1001, and waits for none of them.
+gateway that stops closes its sockets with 1001, and waits for none of them. What a client sends
+causes no line in the log.
 """
 
 from __future__ import annotations
@@ -13,11 +14,13 @@ from collections.abc import Callable
 from time import perf_counter
 from typing import Any
 
-from uvicorn._types import ASGIReceiveEvent
+from uvicorn._types import ASGIReceiveEvent, ASGISendEvent
+from uvicorn.protocols.utils import ClientDisconnected
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.frames import Frame
 
 GOING_AWAY = 1001
+NOT_UTF_8 = 1007
 TOO_BIG = 1009
 MOST_FRAGMENTS = 1_000
 """Frames of one message."""
@@ -30,7 +33,8 @@ LAST_SECONDS = 0.5
 """Seconds in which a stopping gateway sends the last bytes to a socket."""
 
 _log = logging.getLogger("pinway.sockets")
-_log.setLevel(logging.WARNING)  # uvicorn logs each handshake
+_log.setLevel(logging.WARNING)  # uvicorn and websockets log each handshake
+_NO_HANDSHAKE = b"HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 
 
 class SocketProtocol(WebSocketsSansIOProtocol):
@@ -49,7 +53,7 @@ class SocketProtocol(WebSocketsSansIOProtocol):
         connection ends, and `unread` before that if the client did not read. `charge` charges the
         client for seconds of reading; it returns False if the client is in debt."""
         super().__init__(*args, **options)
-        self.logger = _log
+        self.logger = self.conn.logger = _log
         self._write_seconds, self._lost, self._unread = write_seconds, lost, unread
         self._charge = charge
         self._rest = bytearray()
@@ -76,6 +80,8 @@ class SocketProtocol(WebSocketsSansIOProtocol):
         del self._rest[:SLICE]
         began = perf_counter()
         super().data_received(part)
+        if self.conn.handshake_exc is not None and not self.handshake_initiated:
+            self._refuse_handshake()
         is_fine = self._charge(perf_counter() - began)
         if not self._rest and is_fine:
             if not self.read_paused and not self.transport.is_closing():
@@ -83,6 +89,12 @@ class SocketProtocol(WebSocketsSansIOProtocol):
             return
         self.transport.pause_reading()
         self._later(0.0 if is_fine else DEBTORS_SECONDS)
+
+    def _refuse_handshake(self) -> None:
+        """End the connection after a request that has a body, or too many or too long headers for a
+        handshake. Neither library would answer it, or end the connection."""
+        self.transport.write(b"".join(self.conn.data_to_send()) or _NO_HANDSHAKE)
+        self.transport.close()
 
     def _later(self, seconds: float) -> None:
         if not self._is_going_on:
@@ -95,6 +107,12 @@ class SocketProtocol(WebSocketsSansIOProtocol):
             self.read_paused = False
             self._later(0.0)
         return message
+
+    async def send(self, message: ASGISendEvent) -> None:
+        await self.writable.wait()
+        if self.close_sent:  # for a frame that was not understood
+            raise ClientDisconnected
+        await super().send(message)
 
     def pause_writing(self) -> None:
         super().pause_writing()
@@ -110,6 +128,16 @@ class SocketProtocol(WebSocketsSansIOProtocol):
             self.handle_parser_exception()
             return
         super().handle_cont(event)
+
+    def send_receive_event_to_app(self) -> None:
+        if self.curr_msg_data_type == "text":
+            try:
+                b"".join(self.frames).decode()
+            except UnicodeDecodeError:
+                self.conn.send_close(NOT_UTF_8)
+                self.handle_parser_exception()
+                return
+        super().send_receive_event_to_app()
 
     def handle_ping(self) -> None:
         if self.writable.is_set():

@@ -17,7 +17,7 @@ from resolvers import visibility
 from resolvers.context import ID, Context, object_id
 from resolvers.hidden_objects import even_out
 from resolvers.live.places import BoardPlace
-from resolvers.live.streams import Listening, LiveEvent, Subscriber
+from resolvers.live.streams import NOTHING, Listening, LiveEvent, Nothing, Subscriber
 
 PATIENCE = 1.0
 """Seconds for which an event waits for the event before it."""
@@ -105,24 +105,22 @@ class BoardStream:
         reached = self._ready[-1].event.version if self._ready else 0
         self._is_due = max(reached, self._order.version) < version
 
-    async def next(self) -> LiveEvent | None:
-        while True:
-            if self._first is not None:
-                kind, self._first = self._first, None
-                event = await self._whole(kind)
-            elif self._ready:
-                event = await self._of(self._ready.pop(0))
-            else:
-                await self._wait()
-                continue
-            if self._first is None:
-                return event
+    async def wait(self) -> None:
+        while self._first is None and not self._ready:
+            await self._hear()
+
+    async def next(self) -> LiveEvent | Nothing | None:
+        if self._first is not None:
+            kind, self._first = self._first, None
+            return await self._whole(kind)
+        event = await self._of(self._ready.pop(0))
+        return NOTHING if self._first is not None else event
 
     async def end(self) -> None:
         await self._listening.end()
 
-    async def _wait(self) -> None:
-        """Wait for entries. If an event does not come, let the viewer read the board again."""
+    async def _hear(self) -> None:
+        """Wait for an entry. If an event does not come, let the viewer read the board again."""
         if self._order.waits or self._is_due:
             try:
                 async with asyncio.timeout(PATIENCE):

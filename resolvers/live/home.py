@@ -9,7 +9,7 @@ from feed_engine.feeds.smart.pools import brought_by
 from feed_engine.live.waiting import MOST, Pool
 from resolvers import visibility
 from resolvers.context import Context
-from resolvers.live.streams import LiveEvent, Subscriber
+from resolvers.live.streams import NOTHING, LiveEvent, Nothing, Subscriber
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,8 @@ class HomeStream:
         self._new_context = subscriber.new_context
         self._opened = AsyncExitStack()
         self._last: int | None = None
+        self._looked_at = -1
+        """The version of the pool that was counted last."""
 
     async def begin(self) -> None:
         context = self._new_context()
@@ -42,15 +44,17 @@ class HomeStream:
         self._watch = await self._opened.enter_async_context(context.waiting.watching(viewer_id))
         self._known = frozenset(self._watch.pool)
 
-    async def next(self) -> LiveEvent | None:
-        while True:
-            context, version = self._new_context(), self._watch.version
-            waiting = await self._waiting(context, self._watch.pool)
-            if waiting != self._last:
-                self._last = waiting
-                updated = HomeFeedUpdated(min(waiting, MOST), waiting >= MOST)
-                return LiveEvent(context, updated)
-            await self._watch.change(version)
+    async def wait(self) -> None:
+        await self._watch.change(self._looked_at)
+
+    async def next(self) -> LiveEvent | Nothing:
+        context, version = self._new_context(), self._watch.version
+        waiting = await self._waiting(context, self._watch.pool)
+        if waiting == self._last:
+            self._looked_at = version
+            return NOTHING
+        self._last = waiting  # the pins are counted again after the event
+        return LiveEvent(context, HomeFeedUpdated(min(waiting, MOST), waiting >= MOST))
 
     async def end(self) -> None:
         await self._opened.aclose()

@@ -8,7 +8,7 @@ from datasources.errors import NotFound
 from datasources.ids import Kind
 from datasources.records import Comment, Pin
 from feed_engine.live.events import PinEvent, decode, pin_topic
-from feed_engine.live.hub import Heard
+from feed_engine.live.hub import Entry, Heard
 from resolvers import visibility
 from resolvers.context import ID, Context, object_id
 from resolvers.hidden_objects import even_out
@@ -47,6 +47,7 @@ class PinStream:
         self._subscriber, self._text = subscriber, pin_id
         self._listening = Listening()
         self._started = False
+        self._entry: Entry | None = None
 
     async def begin(self) -> None:
         context = self._subscriber.new_context()
@@ -56,11 +57,15 @@ class PinStream:
             await even_out(context, [id])
             raise NotFound(f"There is no pin {id}, or it is not yours to see.", "pinId")
 
+    async def wait(self) -> None:
+        if self._started and self._entry is None:
+            self._entry = await self._listening.get()
+
     async def next(self) -> LiveEvent | None:
         if not self._started:
             self._started = True
             return await self._event(PinChangeKind.STARTED)
-        entry = await self._listening.get()
+        entry, self._entry = self._entry, None
         if isinstance(entry, Heard):
             return await entry.shared.get(self._subscriber.key, partial(self._of, entry))
         return await self._event(PinChangeKind.REFETCH)

@@ -38,15 +38,26 @@ class LiveEvent:
         self.context, self.value, self.results = context, value, Shared()
 
 
+class Nothing:
+    """In place of an event: there is nothing to tell yet."""
+
+
+NOTHING = Nothing()
+
+
 class Stream(Protocol):
     """The events of one subscription."""
 
     async def begin(self) -> None:
         """Begin. All changes after the return become events. Raises RequestError and StoreError."""
 
-    async def next(self) -> LiveEvent | None:
-        """The next event; None if the stream has ended, because the viewer may not see its object
-        any more. Raises StoreError if changes can't be followed any more."""
+    async def wait(self) -> None:
+        """Wait until there may be an event, without any work. Raises StoreError if changes can't be
+        followed any more."""
+
+    async def next(self) -> LiveEvent | Nothing | None:
+        """The event for which `wait` waited; None if the stream has ended, because the viewer may
+        not see its object any more. Raises StoreError."""
 
     async def end(self) -> None:
         """End the stream, whether it has begun or not."""

@@ -105,6 +105,16 @@ async def test_case_accents_and_stems_make_no_difference(store: SearchStore) -> 
     assert await found(store, "run shoe") == [2]
     assert store.roots(["Running"])[0] & store.roots(["runs"])[0] == {"run"}
     assert not store.roots(["Running"])[0] & store.roots(["ruin"])[0]
+    texts = ["", "oaks & Elms", "x" * 300, "\u0301", "Café", "京都", "½"]
+    assert store.roots(texts) == [store.roots([text])[0] for text in texts]
+    assert store.roots(texts)[:5] == [
+        frozenset(),
+        {"oaks", "oak", "elms", "elm"},
+        frozenset(),
+        frozenset(),
+        {"cafe"},
+    ]
+    assert store.roots([]) == []
 
 
 async def test_scripts_without_spaces_are_found_by_their_characters(store: SearchStore) -> None:

@@ -254,6 +254,42 @@ async def test_each_event_costs_its_client_as_much_as_the_subscription(tmp_path:
                         codes.append(message["payload"][0]["extensions"]["code"])
 
 
+@pytest.mark.parametrize("field", ["boardChanged", "pinChanged"])
+async def test_events_wait_while_their_address_is_in_debt(gateway: LiveGateway, field: str) -> None:
+    board = await gateway.board("ann", "first")
+    pin = await gateway.pin("ann", board, "a")
+    shares = gateway.shares
+    assert shares is not None
+    headers = {"x-forwarded-for": "192.0.2.7"}
+    async with gateway.socket(additional_headers=headers) as socket:
+        await socket.subscribe(
+            "s",
+            BOARD if field == "boardChanged" else PIN,
+            id={"boardChanged": board, "pinChanged": pin}[field],
+        )
+        await socket.next("s")
+        other = shares.begin("192.0.2.1")
+        shares.charge("192.0.2.7", 60.0)
+        seen = asyncio.Event()
+        wait = shares.wait
+
+        def waits(client: str) -> float:
+            seconds = wait(client)
+            if seconds:
+                seen.set()
+            return seconds
+
+        shares.wait = waits  # type: ignore[method-assign]
+        await gateway.mutate("ann", "updatePin", "pin { id }", pinId=pin, title="b")
+        event = asyncio.create_task(socket.next("s"))
+        told = asyncio.create_task(seen.wait())
+        async with asyncio.timeout(60):
+            done, _ = await asyncio.wait([event, told], return_when=asyncio.FIRST_COMPLETED)
+        assert done == {told}, "the event came in the debt"
+        shares.end("192.0.2.1", other)
+        assert (await event)["data"][field]["kind"] == "EDITED"
+
+
 async def test_a_stopping_gateway_closes_its_sockets_with_going_away(gateway: LiveGateway) -> None:
     board = await gateway.board("ann", "first")
     async with gateway.socket() as socket:

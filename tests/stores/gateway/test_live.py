@@ -11,6 +11,7 @@ import pytest
 
 from feed_engine.live import waiting
 from feed_engine.live.hub import HELD
+from feed_engine.live.shared import Shared
 from resolvers.live import boards
 from tests.gateways import Gateway, Subscribed, embedded_gateway
 
@@ -387,12 +388,12 @@ async def test_streams_of_one_viewer_and_document_execute_an_event_once(
 ) -> None:
     """Streams of other viewers and documents execute it for themselves."""
     board = await gateway.board("ann", "first")
-    runs = list[Any]()
-    run = gateway.executor._run
+    made = list[Any]()
+    make = Shared._make
 
-    async def counted(*args: Any) -> Any:
-        runs.append(args)
-        return await run(*args)
+    async def counted(self: Shared, key: Any, *rest: Any) -> None:
+        made.append(key)
+        await make(self, key, *rest)
 
     async with AsyncExitStack() as opened:
         streams = [
@@ -402,12 +403,12 @@ async def test_streams_of_one_viewer_and_document_execute_an_event_once(
             for _ in range(3)
         ]
         assert [await kinds(stream, 1) for stream in streams] == [["STARTED"]] * len(streams)
-        monkeypatch.setattr(gateway.executor, "_run", counted)
+        monkeypatch.setattr(Shared, "_make", counted)
         pin = await gateway.pin("ann", board, "a")
-        runs.clear()  # the mutation itself
         events = await asyncio.gather(*(stream.next() for stream in streams))
     assert {(event["kind"], event["pin"]["id"]) for event in events} == {("SAVED", pin)}
-    assert len(runs) == 6
+    assert len([key for key in made if key is not None]) == 6  # the event was read
+    assert len([key for key in made if key is None]) == 6  # the operation was executed
 
 
 async def test_viewers_who_share_a_document_see_their_own_part_of_an_event(

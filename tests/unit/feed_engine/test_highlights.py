@@ -1,8 +1,14 @@
 """Marks of words in texts."""
 
+import sys
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
 import pytest
 
-from feed_engine.search.highlights import LONGEST, MOST_PARTS, Asked, distance
+from datasources.protocols import MOST_WORDS
+from feed_engine.search.highlights import LONGEST, MOST_PARTS, Asked
 
 
 def roots(words: list[str]) -> list[frozenset[str]]:
@@ -40,7 +46,7 @@ def test_characters_of_unspaced_scripts_are_words() -> None:
     assert marked("京都", "東京都庭") == "東[京][都]庭"
 
 
-@pytest.mark.parametrize("before", [0, 30, 200, 1_000])
+@pytest.mark.parametrize("before", [0, 30, 200, 990])
 def test_a_long_text_is_shortened_around_its_first_match(before: int) -> None:
     text = "word " * (before // 5) + "oak " + "tail " * 100
     found = marked("oak", text)
@@ -73,10 +79,54 @@ def test_pieces_make_up_the_text_and_text_stays_text() -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "expected"),
-    [("", "", 0), ("abc", "abc", 0), ("abc", "acb", 1), ("abc", "ab", 1), ("abcd", "badc", 2)],
+    ("asked", "written", "is_near"),
+    [
+        ("heron", "heorn", True),  # swapped
+        ("heron", "hero", True),  # missing
+        ("heron", "herons", True),  # inserted
+        ("heron", "hexon", True),  # wrong
+        ("heron", "hexox", False),
+        ("kingfisher", "kingifsehr", True),
+        ("kingfisher", "kixgxisxer", False),
+    ],
 )
-def test_distances(one: str, other: str, expected: int) -> None:
-    assert distance(one, other, 2) == expected
-    assert distance(other, one, 2) == expected
-    assert distance("abcdef", "uvwxyz", 2) == 3
+def test_typing_errors_are_counted(asked: str, written: str, is_near: bool) -> None:
+    for one, other in ((asked, written), (written, asked)):
+        assert marked(one, other, forgiving=True) == (f"[{other}]" if is_near else None)
+
+
+def test_only_the_words_that_are_searched_for_are_marked() -> None:
+    words = [f"word{letter}" * 3 for letter in "abcdefghijklmnopqrst"]
+    assert marked(" ".join(words), words[MOST_WORDS - 1]) is not None
+    assert marked(" ".join(words), words[MOST_WORDS]) is None
+
+
+@pytest.mark.parametrize("prefix", [False, True])
+@pytest.mark.parametrize("forgiving", [False, True])
+def test_a_mark_takes_a_few_steps_for_each_word_of_a_text(prefix: bool, forgiving: bool) -> None:
+    """A text of nearly equal words, which are not near enough: each must be compared with each word
+    of the search."""
+    asked = Asked(" ".join(["abcdefgh"] * 22), roots, prefix=prefix)
+    few, many = ["fedcbagh"] * 50, [f"fedcbag{n:03}" for n in range(500)]
+    texts = [" ".join(["abcdefgh", *words]) for words in (few, many)]
+    one, ten = (steps(lambda text=text: asked.parts(text, forgiving=forgiving)) for text in texts)
+    assert one <= 4_000
+    assert ten <= 10 * one
+
+
+def steps(act: Callable[[], object]) -> int:
+    """The lines of Python that run."""
+    count = 0
+
+    def trace(frame: FrameType, event: str, argument: object) -> Any:
+        nonlocal count
+        count += event == "line"
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        act()
+    finally:
+        sys.settrace(before)
+    return count

@@ -2,14 +2,14 @@
 
 import asyncio
 import random
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from pathlib import Path
 
 import pytest
 
 from datasources.errors import StoreUnavailable
 from datasources.ids import Kind
-from datasources.protocols import SearchRequest, SearchStore
+from datasources.protocols import SearchRequest, SearchStore, Stores
 from datasources.tantivy import TantivySearch
 from feed_engine import writes
 from feed_engine.feeds.rows import POOLS
@@ -18,6 +18,7 @@ from feed_engine.related import changes
 from feed_engine.search import build as building
 from feed_engine.search import upkeep
 from feed_engine.search.build import build
+from feed_engine.search.reading import Update
 from feed_engine.search.upkeep import EVERY, LOOK, Upkeep, keep_indexed, note_all
 from feed_engine.times import DAY, HOUR
 from feed_engine.transactions.inputs import BoardChange, NewBoard, PinChange, ProfileChange
@@ -227,6 +228,29 @@ async def test_a_quiet_index_does_not_grow_old(feeding: Feeding, indexing: Index
     assert after is not None
     assert after.built == before.built
     assert after.read_to > before.read_to
+
+
+@pytest.mark.parametrize("quiet", [0, 30_000, 3 * changes.OVERLAP, HOUR, DAY])
+async def test_an_entry_is_applied_once_however_long_nothing_follows_it(
+    feeding: Feeding, indexing: Indexing, monkeypatch: pytest.MonkeyPatch, quiet: int
+) -> None:
+    user = await feeding.user()
+    board = await feeding.board(user)
+    await indexing.changed()
+    await pin(feeding, board.id, user.id, "heron")
+    await indexing.changed()
+    applied: list[int] = []
+    update_for = upkeep.update_for
+
+    async def counted(stores: Stores, index: SearchStore, ids: Collection[int]) -> Update:
+        applied.extend(ids)
+        return await update_for(stores, index, ids)
+
+    monkeypatch.setattr(upkeep, "update_for", counted)
+    for _ in range(3):
+        feeding.now += quiet // 3
+        await indexing.changed()
+    assert applied == []
 
 
 async def test_an_import_has_the_index_built_once(feeding: Feeding, indexing: Indexing) -> None:
