@@ -88,6 +88,18 @@ class User(RecordType, Node):
 
 
 @strawberry.type(
+    description="A user whom the viewer blocks, with the fields by which to recognize the user. "
+    "Nothing else of the user can be read until the viewer unblocks the user.",
+    directives=[INHERITED],
+)
+class BlockedUser:
+    id: strawberry.ID = plain("The user's id.")
+    username: str = plain("The unique name.")
+    full_name: str = plain("The displayed name.")
+    avatar: Image | None = plain("The user's picture.")
+
+
+@strawberry.type(
     description="A collection of pins. Only its owner can see a secret board.",
     directives=[KEPT],
 )

@@ -113,7 +113,12 @@ class Gateway:
     async def try_to(self, viewer: str, field: str, selection: str, **input: Any) -> Any:
         """The payload of a mutation, including its `errors`."""
         name = field[0].upper() + field[1:]
-        for prefix, type_ in (("Unfollow", "Follow"), ("Unlike", "Like"), ("Unhide", "Hide")):
+        for prefix, type_ in (
+            ("Unfollow", "Follow"),
+            ("Unlike", "Like"),
+            ("Unhide", "Hide"),
+            ("Unblock", "Block"),
+        ):
             name = name.replace(prefix, type_)
         if name in ("SeeLess", "SeeMore", "SeeAsUsual"):
             name = "FeedPreference"

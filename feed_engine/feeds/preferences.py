@@ -1,7 +1,7 @@
 """A viewer's preferences for the home feed: hidden pictures, and users, boards and interests of
-which the viewer wants to see less or more.
+which the viewer wants to see less or more; and the viewer's blocks.
 
-The preferences are rows of three lists on the viewer's shard. Each page reads them from the
+The preferences are rows of a few lists on the viewer's shard. Each page reads them from the
 shard's master, at the same time as the visit. So a preference holds from its acknowledgement on,
 for all pages, on both sides of the feeds' stores, and on all of the viewer's devices.
 """
@@ -14,6 +14,7 @@ from datasources.protocols import Stores
 from datasources.records import Pin
 from feed_engine.feeds.settings import Feeds, Preferences
 from feed_engine.feeds.smart.diversity import Places
+from feed_engine.transactions import blocks
 
 HIDDEN = 1000
 """Hidden pictures of a viewer, at most. The next one takes the place of the oldest."""
@@ -34,12 +35,15 @@ _LISTS = {
 
 def requests(viewer_id: int) -> list[PageRequest]:
     """The lists of the viewer's preferences."""
-    return [PageRequest(ListKey(mapping, viewer_id), most) for mapping, most in _LISTS.items()]
+    lists = [PageRequest(ListKey(mapping, viewer_id), most) for mapping, most in _LISTS.items()]
+    return [*lists, *blocks.requests(viewer_id)]
 
 
 def of_pages(pages: Iterable[Sequence[Edge]]) -> Preferences:
     """The preferences that the lists of `requests` hold."""
-    return Preferences(*(frozenset(edge.to_id for edge in page) for page in pages))
+    pages = list(pages)
+    hidden, less, more = (frozenset(edge.to_id for edge in page) for page in pages[: len(_LISTS)])
+    return Preferences(hidden, less, more, blocks.of_pages(pages[len(_LISTS) :]))
 
 
 async def read(stores: Stores, viewer_id: int) -> Preferences:

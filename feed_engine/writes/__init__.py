@@ -24,6 +24,7 @@ from feed_engine.transactions.results import (
     PinWritten,
     Reordered,
 )
+from feed_engine.writes.blocks import block_user, unblock_user
 from feed_engine.writes.boards import create_board, delete_board, update_board
 from feed_engine.writes.comments import create_comment, delete_comment
 from feed_engine.writes.follows import follow, unfollow
@@ -46,6 +47,7 @@ __all__ = [
     "PinWritten",
     "ProfileChange",
     "Reordered",
+    "block_user",
     "create_board",
     "create_comment",
     "create_pin",
@@ -63,6 +65,7 @@ __all__ = [
     "see_less",
     "see_more",
     "sign_up",
+    "unblock_user",
     "unfollow",
     "unhide_pin",
     "unlike_pin",

@@ -11,7 +11,7 @@ from datasources.errors import BadInput, NotFound
 from datasources.ids import InvalidId, Kind, kind_of
 from datasources.mappings import SEQUENCE_STEP, Edge, EdgeKey, ListKey, Mapping, PageRequest
 from datasources.protocols import ShardTx, Stores
-from datasources.records import Interest, Pin, User
+from datasources.records import Interest, Pin
 from feed_engine.feeds.preferences import HIDDEN, TUNED
 from feed_engine.transactions import access
 from feed_engine.transactions.commit import (
@@ -186,7 +186,9 @@ def _kind_of(id: int) -> Kind:
 async def _check(stores: Stores, viewer_id: int, kind: Kind, id: int) -> None:
     if kind is Kind.BOARD:
         await access.find_board(stores, viewer_id, id)
-    elif not await access.read(stores, User if kind is Kind.USER else Interest, [id]):
+    elif kind is Kind.USER:
+        await access.find_user(stores, viewer_id, id, "id")
+    elif not await access.read(stores, Interest, [id]):
         raise access.missing(kind, id, "id")
 
 

@@ -56,6 +56,15 @@ class PinStream:
             raise NotFound(f"There is no pin {id}, or it is not yours to see.", "pinId")
 
     async def next(self) -> LiveEvent | None:
+        """The next event. A comment that the viewer may not see is none."""
+        while True:
+            changed, context = await self._next()
+            if changed is None:
+                return None
+            if changed.kind is not PinChangeKind.COMMENTED or changed.comment is not None:
+                return LiveEvent(context, changed)
+
+    async def _next(self) -> tuple[PinChanged | None, Context]:
         kind, about_id = PinChangeKind.STARTED, 0
         if self._started:
             entry = await self._listening.get()
@@ -68,13 +77,13 @@ class PinStream:
         context = self._new_context()
         pin = await visibility.pin(context, self._pin_id)
         if pin is None:
-            return None
+            return None, context
         comment = None
         if kind is PinChangeKind.COMMENTED:
             found = await visibility.comments(context, [about_id])
             comment = visibility.one(found, about_id)
         shown = comment is not None or kind is PinChangeKind.COMMENT_DELETED
-        return LiveEvent(context, PinChanged(kind, pin, comment, str(about_id) if shown else None))
+        return PinChanged(kind, pin, comment, str(about_id) if shown else None), context
 
     async def end(self) -> None:
         await self._listening.end()

@@ -96,6 +96,10 @@ class FollowUser(Input):
     user_id: str
 
 
+class BlockUser(Input):
+    user_id: str
+
+
 class FollowBoard(Input):
     board_id: str
 

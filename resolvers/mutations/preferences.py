@@ -58,7 +58,7 @@ async def _hidden(context: Context, write: Write, input: inputs.HidePin) -> Pin 
     viewer_id = context.require_viewer()
     id = object_id(input.pin_id, Kind.PIN, argument="pinId")
     await write(context.stores, viewer_id, id, key=input.idempotency_key)
-    context.loaders.reset()
+    context.forget()
     pin = await nodes.node(context, id=ID(str(id)))
     return pin if isinstance(pin, Pin) else None
 
@@ -69,6 +69,6 @@ async def _tuned(
     viewer_id = context.require_viewer()
     id = object_id(input.id)
     await write(context.stores, viewer_id, id, key=input.idempotency_key)
-    context.loaders.reset()
+    context.forget()
     target = await nodes.node(context, id=ID(str(id)))
     return payloads.FeedPreferencePayload(target=target, preference=preference)
