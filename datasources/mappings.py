@@ -36,6 +36,7 @@ class Mapping(Enum):
     USER_HAS_AFFINITIES = "user_has_affinities"
     USER_BLOCKS_USERS = "user_blocks_users"
     USER_BLOCKED_BY_USERS = "user_blocked_by_users"
+    USER_MUTES_USERS = "user_mutes_users"
 
     @property
     def code(self) -> int:

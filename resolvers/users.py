@@ -45,6 +45,23 @@ async def all_users(
     return await object_page(context, Kind.USER, first, after, visibility.public_users)
 
 
+async def muted_users(
+    context: Context,
+    *,
+    first: int = FIRST,
+    after: str | None = None,
+    last: int | None = None,
+    before: str | None = None,
+) -> Connection[User]:
+    """The users whom the viewer mutes, last muted first."""
+    lists = [ListKey(Mapping.USER_MUTES_USERS, context.require_viewer())]
+    part = span(first, after, last, before)
+    [page] = await list_pages(context, lists, part, visibility.users)
+    if isinstance(page, BaseException):
+        raise page
+    return page
+
+
 @bulk
 async def board_count(context: Context, users: Sequence[User]) -> Column[int]:
     return await sizes(context, _boards_for(context, users))
@@ -68,6 +85,11 @@ async def following_count(context: Context, users: Sequence[User]) -> Column[int
 @bulk
 async def viewer_follows(context: Context, users: Sequence[User]) -> Column[bool | None]:
     return await viewer_has(context, Mapping.USER_FOLLOWS_USERS, users)
+
+
+@bulk
+async def viewer_mutes(context: Context, users: Sequence[User]) -> Column[bool | None]:
+    return await viewer_has(context, Mapping.USER_MUTES_USERS, users)
 
 
 @bulk

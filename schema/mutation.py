@@ -121,6 +121,18 @@ class Mutation:
     unblock_user: payloads.BlockUserPayload | None = mutation(
         blocks.unblock_user, "Unblock a user.", input=inputs.BlockUserInput, cost=WRITE
     )
+    mute_user: payloads.MuteUserPayload | None = mutation(
+        preferences.mute_user,
+        "Keep a user's pins out of the viewer's feeds. A viewer may mute 1,000 users.",
+        input=inputs.MuteUserInput,
+        cost=WRITE,
+    )
+    unmute_user: payloads.MuteUserPayload | None = mutation(
+        preferences.unmute_user,
+        "Show a user's pins in the viewer's feeds again.",
+        input=inputs.MuteUserInput,
+        cost=WRITE,
+    )
     follow_board: payloads.FollowBoardPayload | None = mutation(
         edges.follow_board, "Follow a board.", input=inputs.FollowBoardInput, cost=WRITE
     )

@@ -258,6 +258,16 @@ class BlockUserPayload:
 
 
 @strawberry.type(
+    description="The user who is muted, or is not any more: in the viewer's feeds from now on."
+)
+class MuteUserPayload:
+    user: User | None = _object()
+    muted_user_id: strawberry.ID | None = plain("The user's id after `muteUser`; otherwise null.")
+    unmuted_user_id: strawberry.ID | None = _taken_back("mutedUsers")
+    errors: list[UserError] = _errors()
+
+
+@strawberry.type(
     description="The board and the viewer, with their edge and counts as they are now; the "
     "viewer's feeds follow by a job."
 )

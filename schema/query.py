@@ -33,6 +33,12 @@ class Query(SearchQuery):
         cost=page(6, 2),
         cached=0,
     )
+    muted_users: Connection[User] | None = field(
+        users.muted_users,
+        "The users whom the viewer mutes, last muted first.",
+        cost=page(6, 2),
+        cached=0,
+    )
     board: Board | None = field(boards.board, "A board by its id.", cost=reads(3, each=1))
     pin: Pin | None = field(pins.pin, "A pin by its id.", cost=reads(12, each=4))
     users: Connection[User] | None = field(

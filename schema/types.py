@@ -54,6 +54,12 @@ class User(RecordType, Node):
         cost=reads(1, each=1),
         cached=0,
     )
+    viewer_mutes: bool | None = field(
+        users.viewer_mutes,
+        "Whether the viewer mutes this user; null without a viewer.",
+        cost=reads(1, each=1),
+        cached=0,
+    )
     boards: Connection["Board"] | None = field(
         users.boards,
         "The user's boards, newest first.",

@@ -118,6 +118,7 @@ class Gateway:
             ("Unlike", "Like"),
             ("Unhide", "Hide"),
             ("Unblock", "Block"),
+            ("Unmute", "Mute"),
         ):
             name = name.replace(prefix, type_)
         if name in ("SeeLess", "SeeMore", "SeeAsUsual"):

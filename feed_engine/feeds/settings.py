@@ -68,12 +68,13 @@ class Passed(NamedTuple):
 
 class Preferences(NamedTuple):
     """A viewer's preferences for the home feed: the pictures that are hidden, each by the first pin
-    of its chain of repins, and the users, boards and interests to see less or more of. `blocks` are
-    the users of whom the viewer sees nothing anywhere."""
+    of its chain of repins; the users, boards and interests to see less or more of; and the users
+    of whom no pins come. `blocks` are the users of whom the viewer sees nothing anywhere."""
 
     hidden: frozenset[int] = frozenset()
     less: frozenset[int] = frozenset()
     more: frozenset[int] = frozenset()
+    muted: frozenset[int] = frozenset()
     blocks: Blocks = blocks.NONE
 
 

@@ -29,7 +29,8 @@ _OF_KINDS = {
 """The subject of a mutation, and the part of a day's writes that it may have: a fourth, a tenth."""
 _TAKING_BACK = {
     *("deleteBoard", "deletePin", "deleteComment"),
-    *("unlikePin", "unfollow", "unhidePin", "seeAsUsual", "unblockUser"),
+    *("unlikePin", "unfollow", "unhidePin", "seeAsUsual"),
+    *("unblockUser", "unmuteUser"),
 }
 """Mutations that end what an earlier write began. They are never refused: otherwise strangers whose
 comments an owner deletes would use up the owner's day. The earlier writes bound their number."""

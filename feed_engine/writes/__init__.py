@@ -31,7 +31,15 @@ from feed_engine.writes.follows import follow, unfollow
 from feed_engine.writes.likes import like_pin, unlike_pin
 from feed_engine.writes.move import move_pin
 from feed_engine.writes.pins import create_pin, delete_pin, repin, update_pin
-from feed_engine.writes.preferences import hide_pin, see_as_usual, see_less, see_more, unhide_pin
+from feed_engine.writes.preferences import (
+    hide_pin,
+    mute_user,
+    see_as_usual,
+    see_less,
+    see_more,
+    unhide_pin,
+    unmute_user,
+)
 from feed_engine.writes.users import sign_up, update_profile
 
 __all__ = [
@@ -58,6 +66,7 @@ __all__ = [
     "hide_pin",
     "like_pin",
     "move_pin",
+    "mute_user",
     "reorder_pin",
     "reorder_pins",
     "repin",
@@ -69,6 +78,7 @@ __all__ = [
     "unfollow",
     "unhide_pin",
     "unlike_pin",
+    "unmute_user",
     "update_board",
     "update_pin",
     "update_profile",

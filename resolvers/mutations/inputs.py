@@ -100,6 +100,10 @@ class BlockUser(Input):
     user_id: str
 
 
+class MuteUser(Input):
+    user_id: str
+
+
 class FollowBoard(Input):
     board_id: str
 

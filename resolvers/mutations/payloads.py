@@ -131,6 +131,13 @@ class BlockUserPayload(Payload):
 
 
 @dataclass(kw_only=True, slots=True)
+class MuteUserPayload(Payload):
+    user: User | None = None
+    muted_user_id: str | None = None
+    unmuted_user_id: str | None = None
+
+
+@dataclass(kw_only=True, slots=True)
 class FollowBoardPayload(Payload):
     board: Board | None = None
     viewer: User | None = None

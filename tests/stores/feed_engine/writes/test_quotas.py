@@ -262,6 +262,8 @@ async def test_every_write_of_a_viewer_is_counted(bounded: Stores, people: Peopl
         lambda: writes.unfollow(stores, ann.id, bob.id): 0,
         lambda: comment(stores, ann, pin): 1,
         lambda: writes.delete_comment(stores, ann.id, said.id): 0,
+        lambda: writes.mute_user(stores, ann.id, bob.id): 1,
+        lambda: writes.unmute_user(stores, ann.id, bob.id): 0,
         lambda: writes.block_user(stores, ann.id, bob.id): 1,
         lambda: writes.unblock_user(stores, ann.id, bob.id): 0,
         lambda: writes.hide_pin(stores, ann.id, pin.id): 1,

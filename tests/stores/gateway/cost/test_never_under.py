@@ -26,7 +26,7 @@ from tests.embedded_stores import flush
 from tests.gateways import Gateway, gateway_on
 
 pytestmark = pytest.mark.anyio
-BLOCKS = 3  # calls and rows by which a request reads its viewer's blocks, once
+BLOCKS = 4  # calls and rows, at most, by which a request reads its viewer's two lists of blocks
 OPERATIONS = 240
 
 
