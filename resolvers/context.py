@@ -1,5 +1,6 @@
 """The context of a request for its resolvers: its viewer, loaders and stores."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import NewType
@@ -34,8 +35,8 @@ class Context:
     the client's address; it returns 0, or the seconds to wait if the address made too many.
     `walks` finds related pins, `search` is the index of texts, `live` has the streams of this
     process, and `waiting` looks for pins that wait in pools.
-    `blocks` are the viewer's blocks, once they were read; `looked_up` says whether further blocks
-    were looked up (`resolvers.blocks`).
+    `blocks` are the viewer's blocks, once they were read, and `reading` is their
+    read; `looked_up` says whether further blocks were looked up (`resolvers.blocks`).
     """
 
     stores: Stores
@@ -56,6 +57,7 @@ class Context:
     loaders: Loaders = field(init=False)
     blocks: Blocks | None = field(init=False, default=None)
     looked_up: bool = field(init=False, default=False)
+    reading: "asyncio.Task[Blocks | None] | None" = field(init=False, default=None)
     readings: Readings = field(init=False)
 
     def __post_init__(self) -> None:
@@ -74,7 +76,7 @@ class Context:
     def forget(self) -> None:
         """Forget all values that were read, because a write may have changed them."""
         self.loaders.reset()
-        self.blocks = None
+        self.blocks = self.reading = None
 
     def require_viewer(self) -> int:
         """The viewer's id. Raises Unauthenticated."""

@@ -230,7 +230,7 @@ def _without(found: Found[R], hidden: Set[int]) -> Found[R]:
 
 
 async def _load(context: Context, loader: Loader[int, R | None], ids: Sequence[int]) -> Found[R]:
-    if context.viewer_id is None or context.blocks is not None:
+    if blocks.at_hand(context) is not None:
         loaded = await loader.many(ids)
     else:  # the first objects of a request are loaded at the same time as the viewer's blocks
         loaded, _ = await asyncio.gather(loader.many(ids), blocks.load(context))

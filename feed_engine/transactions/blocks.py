@@ -2,11 +2,13 @@
 
 Neither of two such users sees the other. A user may be blocked by very many users, so a viewer's
 blocks are read up to a bound; beyond it, single edges are looked up. Both lists are on the viewer's
-shard.
+shard. The object cache keeps them as one entry, which a write of a block drops for both users.
 """
 
 from collections.abc import Sequence
 from typing import NamedTuple
+
+import msgspec
 
 from datasources.ids import Kind, decoy
 from datasources.mappings import Edge, EdgeKey, ListKey, Mapping, PageRequest
@@ -27,6 +29,7 @@ class Blocks(NamedTuple):
 
 
 NONE = Blocks()
+_DECODER = msgspec.json.Decoder(list[int | bool])
 
 
 def requests(viewer_id: int) -> list[PageRequest]:
@@ -38,6 +41,21 @@ def of_pages(pages: Sequence[Sequence[Edge]]) -> Blocks:
     """The blocks that the lists of `requests` hold."""
     ids = frozenset(edge.to_id for page in pages for edge in page)
     return Blocks(ids, all(len(page) < READ for page in pages)) if ids else NONE
+
+
+def cache_key(viewer_id: int) -> int:
+    """The key of a viewer's blocks in the object cache. It is the id of no object."""
+    return -viewer_id
+
+
+def encode(blocks: Blocks) -> bytes:
+    """The blocks' form in the object cache."""
+    return msgspec.json.encode((blocks.whole, *blocks.ids))
+
+
+def decode(data: bytes) -> Blocks:
+    whole, *ids = _DECODER.decode(data)
+    return Blocks(frozenset(ids), bool(whole))
 
 
 def keys(viewer_id: int, user_id: int) -> list[EdgeKey]:
