@@ -34,6 +34,9 @@ class Mapping(Enum):
     USER_SEES_LESS = "user_sees_less"
     USER_SEES_MORE = "user_sees_more"
     USER_HAS_AFFINITIES = "user_has_affinities"
+    USER_BLOCKS_USERS = "user_blocks_users"
+    USER_BLOCKED_BY_USERS = "user_blocked_by_users"
+    USER_MUTES_USERS = "user_mutes_users"
 
     @property
     def code(self) -> int:
@@ -54,6 +57,7 @@ REVERSE = {
     Mapping.USER_FOLLOWS_USERS: Mapping.USER_FOLLOWED_BY_USERS,
     Mapping.USER_FOLLOWS_BOARDS: Mapping.BOARD_FOLLOWED_BY_USERS,
     Mapping.USER_FOLLOWS_INTERESTS: Mapping.INTEREST_FOLLOWED_BY_USERS,
+    Mapping.USER_BLOCKS_USERS: Mapping.USER_BLOCKED_BY_USERS,
 }
 
 

@@ -33,7 +33,7 @@ async def all_boards(
 
 @bulk
 def owner(context: Context, boards: Sequence[Board]) -> Awaitable[Column[User | None]]:
-    return context.loaders.users.many([board.owner_id for board in boards])
+    return visibility.user_column(context, [board.owner_id for board in boards])
 
 
 @bulk

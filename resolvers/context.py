@@ -1,5 +1,6 @@
 """The context of a request for its resolvers: its viewer, loaders and stores."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import NewType
@@ -11,6 +12,7 @@ from feed_engine.feeds.settings import Feeds
 from feed_engine.live.hub import Hub
 from feed_engine.live.waiting import Waiting
 from feed_engine.related.walks import Walks
+from feed_engine.transactions.blocks import Blocks
 from loaders import Loaders
 from resolvers.cursors import OF_THIS_PROCESS, Cursors
 from resolvers.feed_tokens import TOKENS_OF_THIS_PROCESS, FeedTokens
@@ -33,6 +35,8 @@ class Context:
     the client's address; it returns 0, or the seconds to wait if the address made too many.
     `walks` finds related pins, `search` is the index of texts, `live` has the streams of this
     process, and `waiting` looks for pins that wait in pools.
+    `blocks` are the viewer's blocks, once they were read, and `reading` is their
+    read; `looked_up` says whether further blocks were looked up (`resolvers.blocks`).
     """
 
     stores: Stores
@@ -51,6 +55,9 @@ class Context:
     visit: Beginning = field(init=False, default_factory=Beginning)
     scanning: Scanning = field(init=False, default_factory=Scanning)
     loaders: Loaders = field(init=False)
+    blocks: Blocks | None = field(init=False, default=None)
+    looked_up: bool = field(init=False, default=False)
+    reading: "asyncio.Task[Blocks | None] | None" = field(init=False, default=None)
     readings: Readings = field(init=False)
 
     def __post_init__(self) -> None:
@@ -65,6 +72,11 @@ class Context:
     def again(self) -> bool:
         """Whether the operation's last step must run again, because pins moved during it."""
         return self.readings.again()
+
+    def forget(self) -> None:
+        """Forget all values that were read, because a write may have changed them."""
+        self.loaders.reset()
+        self.blocks = self.reading = None
 
     def require_viewer(self) -> int:
         """The viewer's id. Raises Unauthenticated."""

@@ -12,6 +12,7 @@ from datasources.mappings import ListKey, Mapping
 from datasources.records import Pin, Record
 from feed_engine.feeds.following import following_page
 from feed_engine.feeds.rows import Reason
+from feed_engine.feeds.settings import Preferences
 from feed_engine.feeds.smart.candidates import SIBLINGS
 from feed_engine.feeds.smart.pools import followed_reason
 from feed_engine.feeds.smart.results import Health, HomePage
@@ -126,6 +127,7 @@ async def home_feed(
             visible=cards.visible,
             boards=cards.load_boards,
             likes=cards.likes,
+            know=cards.know,
         )
 
     begins = wanted is None and after is None
@@ -186,6 +188,10 @@ class Cards:
         counted = {id: pin for id, pin in pins.items() if id not in uncounted}
         self.lost |= len(counted) < len(found)
         return counted
+
+    def know(self, preferences: Preferences) -> None:
+        """Take the viewer's blocks from the preferences, with which they were read."""
+        self._context.blocks = preferences.blocks
 
     async def load_boards(self, ids: Collection[int]) -> None:
         """Load the boards on which pins most likely are, at the same time as the pins."""

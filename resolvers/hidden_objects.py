@@ -1,8 +1,9 @@
 """Answers requests for hidden objects in the time of requests for absent objects.
 
-A secret board and its pins are absent for strangers. Reading an absent object asks the cache and
-then its shard, each time. A hidden object may be in the cache, and its pin and board are read after
-each other. So a stranger who measures time could tell a hidden object from an absent one.
+A secret board and its pins are absent for strangers. A user and the user's objects are absent for a
+viewer from whom a block keeps the user. Reading an absent object asks the cache and then its shard,
+each time. A hidden object may be in the cache, and its pin and board are read after each other. So
+a stranger who measures time could tell a hidden object from an absent one.
 
 `even_out` makes the calls that were not made: for each object of the chain (a comment, its pin, its
 board) the cache and a shard are asked once, whether the object is hidden or absent, and whether it
@@ -15,6 +16,7 @@ from typing import Any
 
 from datasources.ids import Kind, decoy, kind_of
 from loaders.objects import ObjectByIdLoader
+from resolvers import blocks
 from resolvers.context import Context
 
 _PLACES = {Kind.COMMENT: (Kind.PIN, "pin_id"), Kind.PIN: (Kind.BOARD, "board_id")}
@@ -24,6 +26,8 @@ _PLACES = {Kind.COMMENT: (Kind.PIN, "pin_id"), Kind.PIN: (Kind.BOARD, "board_id"
 async def even_out(context: Context, ids: Iterable[int]) -> None:
     """Make the calls that are missing. `ids` came from the client; the viewer sees none of them."""
     level = list(ids)
+    if level:
+        await blocks.even_out(context)
     while level:
         by_kind = defaultdict[Kind, list[int]](list)
         for id in level:
@@ -44,7 +48,12 @@ async def even_out(context: Context, ids: Iterable[int]) -> None:
 
 def _loaders(context: Context) -> dict[Kind, ObjectByIdLoader[Any]]:
     loaders = context.loaders
-    return {Kind.COMMENT: loaders.comments, Kind.PIN: loaders.pins, Kind.BOARD: loaders.boards}
+    return {
+        Kind.COMMENT: loaders.comments,
+        Kind.PIN: loaders.pins,
+        Kind.BOARD: loaders.boards,
+        Kind.USER: loaders.users,
+    }
 
 
 def _known(loader: ObjectByIdLoader[Any], id: int) -> Any:

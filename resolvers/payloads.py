@@ -45,7 +45,7 @@ def mutation(write: Callable[[Context, In], Awaitable[P]]) -> Resolver[In, P]:
             return empty(errors=[problem(error)])
         finally:
             # The payload's fields, and later fields of the document, read the new data.
-            context.loaders.reset()
+            context.forget()
 
     @wraps(write)
     async def resolve(context: Context, *, input: In) -> P:

@@ -36,7 +36,7 @@ async def board(context: Context, pins: Sequence[Pin]) -> Column[Board | None]:
 
 @bulk
 def owner(context: Context, pins: Sequence[Pin]) -> Awaitable[Column[User | None]]:
-    return context.loaders.users.many([pin.owner_id for pin in pins])
+    return visibility.user_column(context, [pin.owner_id for pin in pins])
 
 
 @bulk
@@ -112,7 +112,7 @@ async def comments(
 
 @bulk
 def comment_author(context: Context, comments: Sequence[Comment]) -> Awaitable[Column[User | None]]:
-    return context.loaders.users.many([comment.author_id for comment in comments])
+    return visibility.user_column(context, [comment.author_id for comment in comments])
 
 
 @bulk

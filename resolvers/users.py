@@ -3,15 +3,16 @@
 from collections.abc import Sequence
 
 from datasources.errors import BadInput
-from datasources.ids import Kind
+from datasources.ids import MAX_LOCAL, Kind, compose
 from datasources.mappings import ListKey, Mapping
 from datasources.records import Board, Interest, Pin, User
 from loaders.bulk import bulk
 from resolvers import orders, visibility
 from resolvers.columns import Column, lists_of, sizes, viewer_has
 from resolvers.context import ID, Context, object_id
+from resolvers.hidden_objects import even_out
 from resolvers.orders import BoardOrder, UserOrder, sorted_pages, user_pages
-from resolvers.paging import FIRST, Connection, Pages, everything, list_pages, object_page, span
+from resolvers.paging import FIRST, Connection, Pages, list_pages, object_page, span
 
 
 async def viewer(context: Context) -> User | None:
@@ -24,15 +25,41 @@ async def user(
     if (id is None) == (username is None):
         raise BadInput("give exactly one of id and username", "id")
     if id is not None:
-        return await context.loaders.users.load(object_id(id, Kind.USER))
-    found = await context.loaders.user_ids.load(username or "")
-    return await context.loaders.users.load(found) if found else None
+        number = object_id(id, Kind.USER)
+    else:
+        number = await context.loaders.user_ids.load(username or "") or 0
+        if not number:
+            if context.viewer_id is None:  # nobody is hidden from strangers
+                return None
+            place = context.stores.shards.objects.topology().place((username or "").lower())
+            number = compose(place, Kind.USER, MAX_LOCAL)  # a decoy
+    found = await visibility.user(context, number)
+    if found is None:
+        await even_out(context, [number])
+    return found
 
 
 async def all_users(
     context: Context, *, first: int = 25, after: str | None = None
 ) -> Connection[User]:
-    return await object_page(context, Kind.USER, first, after, everything)
+    return await object_page(context, Kind.USER, first, after, visibility.public_users)
+
+
+async def muted_users(
+    context: Context,
+    *,
+    first: int = FIRST,
+    after: str | None = None,
+    last: int | None = None,
+    before: str | None = None,
+) -> Connection[User]:
+    """The users whom the viewer mutes, last muted first."""
+    lists = [ListKey(Mapping.USER_MUTES_USERS, context.require_viewer())]
+    part = span(first, after, last, before)
+    [page] = await list_pages(context, lists, part, visibility.users)
+    if isinstance(page, BaseException):
+        raise page
+    return page
 
 
 @bulk
@@ -58,6 +85,11 @@ async def following_count(context: Context, users: Sequence[User]) -> Column[int
 @bulk
 async def viewer_follows(context: Context, users: Sequence[User]) -> Column[bool | None]:
     return await viewer_has(context, Mapping.USER_FOLLOWS_USERS, users)
+
+
+@bulk
+async def viewer_mutes(context: Context, users: Sequence[User]) -> Column[bool | None]:
+    return await viewer_has(context, Mapping.USER_MUTES_USERS, users)
 
 
 @bulk

@@ -1,15 +1,18 @@
 """The rules for what a viewer may see. Every path to an object calls one of these functions.
 
 A secret board and its pins exist for their owner only. For all other viewers they are absent, like
-objects that were deleted or never existed.
+objects that were deleted or never existed. So are a user's objects, and the user, for a viewer if
+one of the two blocks the other.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence, Set
 from operator import attrgetter
 from typing import TypeVar
 
 from datasources.records import Board, Comment, Interest, Pin, Record, User
 from loaders.base import Loader
+from resolvers import blocks
 from resolvers.context import Context
 
 R = TypeVar("R", bound=Record)
@@ -23,36 +26,56 @@ def shows(context: Context, board: Board) -> bool:
 
 
 async def users(context: Context, ids: Sequence[int]) -> Found[User]:
-    return await _load(context.loaders.users, ids)
+    found = await _load(context, context.loaders.users, ids)
+    return _without(found, await blocks.hidden(context, found))
+
+
+def user_column(
+    context: Context, ids: Sequence[int]
+) -> Awaitable[Sequence[User | BaseException | None]]:
+    """The user of each id, or an error; None for a user whom the viewer may not see."""
+    if context.viewer_id is None:  # nobody is hidden from strangers
+        return context.loaders.users.many(ids)
+    return _seen_users(context, ids)
 
 
 async def interests(context: Context, ids: Sequence[int]) -> Found[Interest]:
-    return await _load(context.loaders.interests, ids)
+    loaded = await context.loaders.interests.many(ids)
+    return {id: record for id, record in zip(ids, loaded, strict=True) if record is not None}
 
 
 async def boards(context: Context, ids: Sequence[int]) -> Found[Board]:
-    found = await _load(context.loaders.boards, ids)
+    found = await _load(context, context.loaders.boards, ids)
+    hidden = await blocks.hidden(context, _owner_ids(found.values()))
     return {
         id: board
         for id, board in found.items()
-        if isinstance(board, BaseException) or shows(context, board)
+        if isinstance(board, BaseException)
+        or (shows(context, board) and board.owner_id not in hidden)
     }
 
 
 async def pins(context: Context, ids: Sequence[int]) -> Found[Pin]:
     """The pins whose boards the viewer may see; an error if a pin or its board could not be
     read."""
-    return await _on_seen_boards(context, await _load(context.loaders.pins, ids))
+    return await _on_seen_boards(context, await _load(context, context.loaders.pins, ids))
 
 
-async def public_boards(_: Context, boards: Sequence[Board]) -> Found[Board]:
-    """The boards, already read, that everybody may see."""
-    return {board.id: board for board in boards if not board.secret}
+async def public_users(context: Context, users: Sequence[User]) -> Found[User]:
+    """The users, already read, whom the viewer may see."""
+    found = {user.id: user for user in users}
+    return _without(found, await blocks.hidden(context, found))
+
+
+async def public_boards(context: Context, boards: Sequence[Board]) -> Found[Board]:
+    """The boards, already read, that everybody may see whom no block keeps from their owner."""
+    hidden = await blocks.hidden(context, _owner_ids(boards))
+    return {it.id: it for it in boards if not it.secret and it.owner_id not in hidden}
 
 
 async def public_pins(context: Context, pins: Sequence[Pin]) -> Found[Pin]:
-    """The pins, already read, that everybody may see; an error if a pin's board could not be
-    read."""
+    """The pins, already read, that everybody may see whom no block keeps from their owner; an error
+    if a pin's board could not be read."""
     for pin in pins:
         context.loaders.pins.prime(pin.id, pin)
     seen = await _on_seen_boards(context, {pin.id: pin for pin in pins})
@@ -66,14 +89,20 @@ async def public_pins(context: Context, pins: Sequence[Pin]) -> Found[Pin]:
 
 
 async def comments(context: Context, ids: Sequence[int]) -> Found[Comment]:
-    """The comments whose pins the viewer may see; an error if a comment or its pin could not be
-    read. If the board's `flips` changed since a comment was made, both are read again, as pins are.
-    """
+    """The comments whose pins and authors the viewer may see; an error if a comment or its pin
+    could not be read. If the board's `flips` changed since a comment was made, both are read again,
+    as pins are."""
     loaders = context.loaders
-    found = await _load(loaders.comments, ids)
+    found = await _load(context, loaders.comments, ids)
     under = await pins(context, _pin_ids(found))
     on = await _boards_of(context, under)
-    seen = _seen_with(found, under, _pin_id)
+    authors = {it.author_id for it in found.values() if isinstance(it, Comment)}
+    hidden = await blocks.hidden(context, authors)
+    seen = {
+        id: comment
+        for id, comment in _seen_with(found, under, _pin_id).items()
+        if isinstance(comment, BaseException) or comment.author_id not in hidden
+    }
     doubtful = {
         id: comment
         for id, comment in seen.items()
@@ -91,8 +120,12 @@ async def comments(context: Context, ids: Sequence[int]) -> Found[Comment]:
     for id in doubtful:
         del seen[id]
         loaders.comments.clear(id)
-    later = await _load(loaders.comments, list(doubtful))
+    later = await _load(context, loaders.comments, list(doubtful))
     return seen | _seen_with(later, under, _pin_id)
+
+
+async def user(context: Context, id: int) -> User | None:
+    return one(await users(context, [id]), id)
 
 
 async def board(context: Context, id: int) -> Board | None:
@@ -133,7 +166,7 @@ async def _on_seen_boards(context: Context, found: Found[Pin]) -> Found[Pin]:
         on = await _boards_of(context, doubtful)
         for id in doubtful:
             context.loaders.pins.clear(id)
-        later = await _load(context.loaders.pins, list(doubtful))
+        later = await _load(context, context.loaders.pins, list(doubtful))
         changed = {
             id: pin for id, pin in later.items() if isinstance(pin, Pin) and pin != doubtful[id]
         }
@@ -181,6 +214,24 @@ def _seen_with(
     return seen
 
 
-async def _load(loader: Loader[int, R | None], ids: Sequence[int]) -> Found[R]:
-    loaded = await loader.many(ids)
+async def _seen_users(
+    context: Context, ids: Sequence[int]
+) -> Sequence[User | BaseException | None]:
+    found = await users(context, ids)
+    return [found.get(id) for id in ids]
+
+
+def _owner_ids(found: Iterable[Board | BaseException]) -> list[int]:
+    return [board.owner_id for board in found if isinstance(board, Board)]
+
+
+def _without(found: Found[R], hidden: Set[int]) -> Found[R]:
+    return {id: it for id, it in found.items() if id not in hidden} if hidden else found
+
+
+async def _load(context: Context, loader: Loader[int, R | None], ids: Sequence[int]) -> Found[R]:
+    if blocks.at_hand(context) is not None:
+        loaded = await loader.many(ids)
+    else:  # the first objects of a request are loaded at the same time as the viewer's blocks
+        loaded, _ = await asyncio.gather(loader.many(ids), blocks.load(context))
     return {id: record for id, record in zip(ids, loaded, strict=True) if record is not None}

@@ -178,6 +178,18 @@ class FollowUserInput(inputs.FollowUser):
     idempotency_key: str | None = _key()
 
 
+@strawberry.input(description="The user to block or unblock.")
+class BlockUserInput(inputs.BlockUser):
+    user_id: strawberry.ID = _given("A user.")
+    idempotency_key: str | None = _key()
+
+
+@strawberry.input(description="The user to mute or unmute.")
+class MuteUserInput(inputs.MuteUser):
+    user_id: strawberry.ID = _given("A user.")
+    idempotency_key: str | None = _key()
+
+
 @strawberry.input(description="The board to follow or unfollow.")
 class FollowBoardInput(inputs.FollowBoard):
     board_id: strawberry.ID = _given("A board.")

@@ -2,7 +2,7 @@
 
 import strawberry
 
-from resolvers.mutations import boards, edges, people, pins, preferences
+from resolvers.mutations import blocks, boards, edges, people, pins, preferences
 from schema import inputs, payloads
 from schema.costs import A_WRITE, Toll, reads
 from schema.fields import mutation
@@ -110,6 +110,28 @@ class Mutation:
     )
     unfollow_user: payloads.FollowUserPayload | None = mutation(
         edges.unfollow_user, "Unfollow a user.", input=inputs.FollowUserInput, cost=WRITE
+    )
+    block_user: payloads.BlockUserPayload | None = mutation(
+        blocks.block_user,
+        "Block a user: neither sees the other anywhere, nor anything of the other. A viewer may "
+        "block 1,000 users.",
+        input=inputs.BlockUserInput,
+        cost=WRITE,
+    )
+    unblock_user: payloads.BlockUserPayload | None = mutation(
+        blocks.unblock_user, "Unblock a user.", input=inputs.BlockUserInput, cost=WRITE
+    )
+    mute_user: payloads.MuteUserPayload | None = mutation(
+        preferences.mute_user,
+        "Keep a user's pins out of the viewer's feeds. A viewer may mute 1,000 users.",
+        input=inputs.MuteUserInput,
+        cost=WRITE,
+    )
+    unmute_user: payloads.MuteUserPayload | None = mutation(
+        preferences.unmute_user,
+        "Show a user's pins in the viewer's feeds again.",
+        input=inputs.MuteUserInput,
+        cost=WRITE,
     )
     follow_board: payloads.FollowBoardPayload | None = mutation(
         edges.follow_board, "Follow a board.", input=inputs.FollowBoardInput, cost=WRITE

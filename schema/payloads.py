@@ -7,7 +7,7 @@ import strawberry
 
 from schema.fields import named, plain
 from schema.nodes import Edge, Node
-from schema.types import Board, Comment, Interest, Pin, User
+from schema.types import BlockedUser, Board, Comment, Interest, Pin, User
 
 
 @strawberry.enum(description="The kind of an error.")
@@ -235,6 +235,35 @@ class FollowUserPayload:
     follower_edge: Edge[User] | None = _mirror_edge("followers")
     unfollowed_user_id: strawberry.ID | None = _taken_back("followingUsers")
     feed_token: str | None = _feed_token()
+    errors: list[UserError] = _errors()
+
+
+@strawberry.type(
+    description="The user who is blocked, or is not any more. A block holds for all reads from now "
+    "on; a job removes the follows between the two users, and of their boards."
+)
+class BlockUserPayload:
+    blocked_user: BlockedUser | None = plain(
+        "The user whom the viewer blocks; null when there are errors, or after an unblock."
+    )
+    blocked_user_edge: Edge[BlockedUser] | None = plain(
+        "The entry in `blockedUsers`; null when it was removed."
+    )
+    unblocked_user_id: strawberry.ID | None = _taken_back("blockedUsers")
+    user: User | None = plain(
+        "The user as the viewer sees them after an unblock; null after a block, or when there are "
+        "errors."
+    )
+    errors: list[UserError] = _errors()
+
+
+@strawberry.type(
+    description="The user who is muted, or is not any more: in the viewer's feeds from now on."
+)
+class MuteUserPayload:
+    user: User | None = _object()
+    muted_user_id: strawberry.ID | None = plain("The user's id after `muteUser`; otherwise null.")
+    unmuted_user_id: strawberry.ID | None = _taken_back("mutedUsers")
     errors: list[UserError] = _errors()
 
 

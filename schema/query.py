@@ -2,7 +2,7 @@
 
 import strawberry
 
-from resolvers import boards, feeds, interests, nodes, pins, users
+from resolvers import blocks, boards, feeds, interests, nodes, pins, users
 from resolvers.paging import MAX_PAGE
 from schema.caching import SECONDS, TOPIC_SECONDS
 from schema.costs import A_NEW_VISIT, Toll, listed, page, reads
@@ -10,7 +10,7 @@ from schema.feeds import FollowingFeedConnection, HomeFeedConnection
 from schema.fields import field
 from schema.nodes import Connection, Node
 from schema.search import SearchQuery
-from schema.types import Board, Interest, Pin, User
+from schema.types import BlockedUser, Board, Interest, Pin, User
 
 
 @strawberry.type(description="All reads.")
@@ -26,6 +26,18 @@ class Query(SearchQuery):
     )
     user: User | None = field(
         users.user, "A user by id or by name: give exactly one.", cost=reads(4, each=2)
+    )
+    blocked_users: Connection[BlockedUser] | None = field(
+        blocks.blocked_users,
+        "The users whom the viewer blocks, last blocked first.",
+        cost=page(6, 2),
+        cached=0,
+    )
+    muted_users: Connection[User] | None = field(
+        users.muted_users,
+        "The users whom the viewer mutes, last muted first.",
+        cost=page(6, 2),
+        cached=0,
     )
     board: Board | None = field(boards.board, "A board by its id.", cost=reads(3, each=1))
     pin: Pin | None = field(pins.pin, "A pin by its id.", cost=reads(12, each=4))

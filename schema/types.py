@@ -54,6 +54,12 @@ class User(RecordType, Node):
         cost=reads(1, each=1),
         cached=0,
     )
+    viewer_mutes: bool | None = field(
+        users.viewer_mutes,
+        "Whether the viewer mutes this user; null without a viewer.",
+        cost=reads(1, each=1),
+        cached=0,
+    )
     boards: Connection["Board"] | None = field(
         users.boards,
         "The user's boards, newest first.",
@@ -85,6 +91,18 @@ class User(RecordType, Node):
         "best first. Empty while there is no graph of related pins.",
         cost=walked(40, 12),
     )
+
+
+@strawberry.type(
+    description="A user whom the viewer blocks, with the fields by which to recognize the user. "
+    "Nothing else of the user can be read until the viewer unblocks the user.",
+    directives=[INHERITED],
+)
+class BlockedUser:
+    id: strawberry.ID = plain("The user's id.")
+    username: str = plain("The unique name.")
+    full_name: str = plain("The displayed name.")
+    avatar: Image | None = plain("The user's picture.")
 
 
 @strawberry.type(

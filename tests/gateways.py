@@ -113,7 +113,13 @@ class Gateway:
     async def try_to(self, viewer: str, field: str, selection: str, **input: Any) -> Any:
         """The payload of a mutation, including its `errors`."""
         name = field[0].upper() + field[1:]
-        for prefix, type_ in (("Unfollow", "Follow"), ("Unlike", "Like"), ("Unhide", "Hide")):
+        for prefix, type_ in (
+            ("Unfollow", "Follow"),
+            ("Unlike", "Like"),
+            ("Unhide", "Hide"),
+            ("Unblock", "Block"),
+            ("Unmute", "Mute"),
+        ):
             name = name.replace(prefix, type_)
         if name in ("SeeLess", "SeeMore", "SeeAsUsual"):
             name = "FeedPreference"

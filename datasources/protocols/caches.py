@@ -23,7 +23,8 @@ class LocalObjects(Protocol):
 
 
 class ObjectCache(Protocol):
-    """Objects' JSON by id.
+    """Objects' JSON by id. A negative key holds what is kept beside the object of this id, such as
+    a user's blocks.
 
     An entry that `get` returns neither as bytes nor as a Lease is being filled by another reader,
     or its server is passed by: read the store, and fill nothing. After `drop` has returned, no

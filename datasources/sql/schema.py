@@ -201,12 +201,15 @@ CLAIMS = Table(
     primary=("namespace", "key_hash"),
 )
 
-# Preferences and affinities for the home feed came later than the other mappings.
+# Preferences and affinities for the home feed, blocks and mutes came later than the other mappings.
 _LAST = (
     Mapping.USER_HIDES_PINS,
     Mapping.USER_SEES_LESS,
     Mapping.USER_SEES_MORE,
     Mapping.USER_HAS_AFFINITIES,
+    Mapping.USER_BLOCKS_USERS,
+    Mapping.USER_BLOCKED_BY_USERS,
+    Mapping.USER_MUTES_USERS,
 )
 
 OBJECT_SHARD = (

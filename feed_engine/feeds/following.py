@@ -24,6 +24,7 @@ from feed_engine.feeds.cursors import CursorKind
 from feed_engine.feeds.follow_edges import FOLLOWS
 from feed_engine.feeds.marks import following_generation
 from feed_engine.feeds.own_writes import Applied, in_following, read_seeing
+from feed_engine.feeds.preferences import known_muted
 from feed_engine.feeds.refill import ask_refill
 from feed_engine.feeds.rows import FOLLOWING, FOLLOWING_APPLIED, behind_pin, following_ids, id_row
 from feed_engine.feeds.settings import Feeds
@@ -158,7 +159,14 @@ class _Causes:
     def __init__(self, feeds: Feeds, viewer_id: int) -> None:
         self._feeds, self._viewer_id = feeds, viewer_id
         self._followed: dict[int, bool] = {}
+        self._muted: frozenset[int] | None = None
         self.copied = False
+
+    async def muted(self) -> frozenset[int]:
+        """The users whom the viewer mutes, read once for a page."""
+        if self._muted is None:
+            self._muted = await known_muted(self._feeds, self._viewer_id)
+        return self._muted
 
     async def followed(self, causes: Iterable[int]) -> dict[int, bool]:
         """Whether each cause known so far is followed; `causes` are added. Raises StoreError when
@@ -197,14 +205,15 @@ async def _shown(
     viewer_id: int, listed: Sequence[_Listed], causes: _Causes, visible: Visible
 ) -> list[FollowingItem]:
     """The items that may be shown."""
-    followed, pins = await asyncio.gather(
+    followed, muted, pins = await asyncio.gather(
         causes.followed(cause for *_, some in listed for cause in some),
+        causes.muted(),
         visible([pin_id for _, pin_id, _ in listed]),
     )
     items: list[FollowingItem] = []
     for place, pin_id, brought_by in listed:
         pin = pins.get(pin_id)
-        if pin is None or pin.owner_id == viewer_id:
+        if pin is None or pin.owner_id == viewer_id or pin.owner_id in muted:
             continue
         for cause in brought_by:
             # A moved pin no longer belongs to its former board.

@@ -9,6 +9,8 @@ from datasources.protocols import Stores
 from feed_engine.feeds.rows import Source
 from feed_engine.feeds.visits import Span
 from feed_engine.speculation import Race
+from feed_engine.transactions import blocks
+from feed_engine.transactions.blocks import Blocks
 
 
 class Weights(NamedTuple):
@@ -66,11 +68,14 @@ class Passed(NamedTuple):
 
 class Preferences(NamedTuple):
     """A viewer's preferences for the home feed: the pictures that are hidden, each by the first pin
-    of its chain of repins, and the users, boards and interests to see less or more of."""
+    of its chain of repins; the users, boards and interests to see less or more of; and the users
+    of whom no pins come. `blocks` are the users of whom the viewer sees nothing anywhere."""
 
     hidden: frozenset[int] = frozenset()
     less: frozenset[int] = frozenset()
     more: frozenset[int] = frozenset()
+    muted: frozenset[int] = frozenset()
+    blocks: Blocks = blocks.NONE
 
 
 @dataclass(frozen=True)

@@ -57,6 +57,15 @@ class Unfollowed(Task, frozen=True):
     at: int
 
 
+class Blocked(Task, frozen=True):
+    """`viewer_id` has blocked a user since `at`: follows between the two, and of their boards, are
+    removed."""
+
+    viewer_id: int
+    user_id: int
+    at: int
+
+
 class FeedShort(Task, frozen=True):
     """A reader came to the end of a following feed that had been cut, and the feed was too
     short."""
@@ -157,6 +166,7 @@ AnyTask = (
     | PinArrived
     | Followed
     | Unfollowed
+    | Blocked
     | FeedShort
     | InterestShort
     | PoolShort

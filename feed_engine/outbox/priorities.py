@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from datasources.protocols import BULK, NORMAL, PRIORITIES, URGENT
 from feed_engine.outbox.change import (
+    Blocked,
     BoardDeleted,
     BoardSecrecy,
     FanOutBatch,
@@ -17,6 +18,7 @@ from feed_engine.outbox.change import (
 OF_TASKS: Mapping[type[Task], str] = {
     Followed: URGENT,
     Unfollowed: URGENT,
+    Blocked: URGENT,
     VisitShown: URGENT,
     BoardSecrecy: BULK,
     BoardDeleted: BULK,

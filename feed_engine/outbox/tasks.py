@@ -24,6 +24,7 @@ from feed_engine.related.pool import pin_liked
 from feed_engine.related.walks import Walks
 from feed_engine.transactions import hold
 from feed_engine.transactions.hold import held
+from feed_engine.writes.block_tasks import blocked
 from feed_engine.writes.board_tasks import board_deleted, board_secrecy
 
 
@@ -63,6 +64,7 @@ HANDLERS: dict[str, Handler] = {
     "FanOutBatch": pin_to_batch,
     "Followed": noting(followed, _target, SEARCH),
     "Unfollowed": noting(unfollowed, _target, SEARCH),
+    "Blocked": blocked,
     "FeedShort": feed_short,
     "InterestShort": interest_short,
     "PoolShort": pool_short,

@@ -1,19 +1,31 @@
 """Access checks of writes: loads objects from the master shards, and decides who may change them.
 
 For an object that the viewer may not see, the answer and the calls of stores are the same as for a
-missing object. For a missing pin, a decoy takes the place of its board.
+missing object. For a missing pin, a decoy takes the place of its board. A viewer sees nothing of a
+user if one of the two blocks the other.
 """
 
+import asyncio
 from collections.abc import Sequence
 from typing import TypeVar
 
 from datasources import records
-from datasources.errors import BadInput, Forbidden, NotFound
+from datasources.errors import BadInput, Forbidden, NotFound, RequestError
 from datasources.ids import InvalidId, Kind, decoy, kind_of, shard_of
 from datasources.protocols import ShardTx, Stores
-from datasources.records import Board, Interest, Pin, Record
+from datasources.records import Board, Interest, Pin, Record, User
+from feed_engine.transactions import blocks
 
 R = TypeVar("R", bound=Record)
+
+
+class NotOwner(Forbidden):
+    """The refusal of a change of another user's object. `absent` is the refusal for a viewer who
+    may not see the owner."""
+
+    def __init__(self, message: str, field: str, owner_id: int, absent: NotFound) -> None:
+        super().__init__(message, field)
+        self.owner_id, self.absent = owner_id, absent
 
 
 def missing(kind: Kind, id: int, field: str | None = None) -> NotFound:
@@ -80,22 +92,60 @@ def own_board(
         raise missing(Kind.BOARD, board_id)
     board, raw = found
     if board.owner_id != viewer_id:
-        raise Forbidden("Only a board's owner may change it and what is on it.", "boardId")
+        message = "Only a board's owner may change it and what is on it."
+        raise NotOwner(message, "boardId", board.owner_id, missing(Kind.BOARD, board_id))
     return board, raw
 
 
 async def find_board(stores: Stores, viewer_id: int, board_id: int) -> Board:
     """A board that the viewer may see. Raises NotFound."""
     home(stores, Kind.BOARD, board_id)
-    board = (await read(stores, Board, [board_id])).get(board_id)
-    if board is None or not visible(board, viewer_id):
+    found, known = await asyncio.gather(
+        read(stores, Board, [board_id]), blocks.read(stores, viewer_id)
+    )
+    board = found.get(board_id)
+    owner_id = None if board is None else board.owner_id
+    hidden = await blocks.hides(stores, viewer_id, known, owner_id)
+    if board is None or hidden or not visible(board, viewer_id):
         raise missing(Kind.BOARD, board_id)
     return board
+
+
+async def find_user(stores: Stores, viewer_id: int, user_id: int, field: str | None = None) -> User:
+    """A user whom the viewer may see. Raises NotFound."""
+    home(stores, Kind.USER, user_id)
+    found, known = await asyncio.gather(
+        read(stores, User, [user_id]), blocks.read(stores, viewer_id)
+    )
+    hidden = await blocks.hides(stores, viewer_id, known, user_id)
+    if user_id not in found or hidden:
+        raise missing(Kind.USER, user_id, field)
+    return found[user_id]
+
+
+async def unseen(stores: Stores, viewer_id: int, refusal: RequestError) -> NotFound | None:
+    """The error in place of a refusal that would tell the viewer of an object of a hidden user. For
+    a missing object, the same calls of stores are made."""
+    if not isinstance(refusal, NotOwner | NotFound) or not viewer_id:
+        return None
+    owner_id = refusal.owner_id if isinstance(refusal, NotOwner) else None
+    hidden = await blocks.holds(stores, viewer_id, owner_id)
+    return refusal.absent if hidden and isinstance(refusal, NotOwner) else None
 
 
 async def find_pin(stores: Stores, viewer_id: int, pin_id: int) -> tuple[Pin, Board]:
     """A pin that the viewer may see, and its board. Raises NotFound."""
     home(stores, Kind.PIN, pin_id)
+    found, known = await asyncio.gather(
+        _find_pin(stores, viewer_id, pin_id), blocks.read(stores, viewer_id)
+    )
+    hidden = await blocks.hides(stores, viewer_id, known, found[0].owner_id if found else None)
+    if found is None or hidden:
+        raise missing(Kind.PIN, pin_id)
+    return found
+
+
+async def _find_pin(stores: Stores, viewer_id: int, pin_id: int) -> tuple[Pin, Board] | None:
     pin = (await read(stores, Pin, [pin_id])).get(pin_id)
     if pin is None:
         await read(stores, Board, [decoy(pin_id, Kind.BOARD)])
@@ -110,7 +160,7 @@ async def find_pin(stores: Stores, viewer_id: int, pin_id: int) -> tuple[Pin, Bo
         known, pin = pin, (await read(stores, Pin, [pin_id])).get(pin_id)
         if pin == known:
             return pin, board
-    raise missing(Kind.PIN, pin_id)
+    return None
 
 
 async def check_interests(stores: Stores, ids: Sequence[int]) -> None:

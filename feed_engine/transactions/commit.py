@@ -22,6 +22,7 @@ from datasources.protocols import Answer, OutboxRow, ShardTx, Stores
 from feed_engine.live.events import Event
 from feed_engine.outbox.change import KIND, AnyTask, Change, change, encode
 from feed_engine.outbox.completion import acknowledge, change_of
+from feed_engine.transactions import access
 from feed_engine.transactions.inputs import Input
 from feed_engine.transactions.quotas import Quota
 from feed_engine.transactions.validation import idempotency_key
@@ -190,11 +191,13 @@ async def mutate(
 
     try:
         saved, outcome, outbox_id = await _while_outdated(attempt)
-    except RequestError:
+    except RequestError as error:
         # A write that was answered keeps its answer even if it would be refused now, because of
         # later writes, or because another request with this key has just done the write.
         saved, outcome, outbox_id = await _find(stores, mutation), None, None
         if saved is None:
+            if (absent := await access.unseen(stores, mutation.viewer_id, error)) is not None:
+                raise absent from None
             raise
     if saved is not None:
         return await _repeat(stores, mutation, saved, recall)

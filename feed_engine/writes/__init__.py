@@ -24,13 +24,22 @@ from feed_engine.transactions.results import (
     PinWritten,
     Reordered,
 )
+from feed_engine.writes.blocks import block_user, unblock_user
 from feed_engine.writes.boards import create_board, delete_board, update_board
 from feed_engine.writes.comments import create_comment, delete_comment
 from feed_engine.writes.follows import follow, unfollow
 from feed_engine.writes.likes import like_pin, unlike_pin
 from feed_engine.writes.move import move_pin
 from feed_engine.writes.pins import create_pin, delete_pin, repin, update_pin
-from feed_engine.writes.preferences import hide_pin, see_as_usual, see_less, see_more, unhide_pin
+from feed_engine.writes.preferences import (
+    hide_pin,
+    mute_user,
+    see_as_usual,
+    see_less,
+    see_more,
+    unhide_pin,
+    unmute_user,
+)
 from feed_engine.writes.users import sign_up, update_profile
 
 __all__ = [
@@ -46,6 +55,7 @@ __all__ = [
     "PinWritten",
     "ProfileChange",
     "Reordered",
+    "block_user",
     "create_board",
     "create_comment",
     "create_pin",
@@ -56,6 +66,7 @@ __all__ = [
     "hide_pin",
     "like_pin",
     "move_pin",
+    "mute_user",
     "reorder_pin",
     "reorder_pins",
     "repin",
@@ -63,9 +74,11 @@ __all__ = [
     "see_less",
     "see_more",
     "sign_up",
+    "unblock_user",
     "unfollow",
     "unhide_pin",
     "unlike_pin",
+    "unmute_user",
     "update_board",
     "update_pin",
     "update_profile",

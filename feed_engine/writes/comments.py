@@ -9,7 +9,7 @@ from datasources.mappings import SEQUENCE_STEP, Edge, EdgeKey, ListKey, Mapping
 from datasources.protocols import ShardTx, Stores
 from datasources.records import Board, Comment, Pin
 from feed_engine.live.events import PinChange, PinEvent
-from feed_engine.transactions import access
+from feed_engine.transactions import access, blocks
 from feed_engine.transactions.commit import Mutation, Outcome, Rows, Saved, mutate, now_ms, row_of
 from feed_engine.transactions.edit import edit
 from feed_engine.transactions.inputs import NewComment, Target
@@ -78,6 +78,9 @@ async def delete_comment(
             pin, _ = await access.find_pin(stores, viewer_id, pin_id)
         except NotFound:
             raise access.missing(Kind.COMMENT, comment_id) from None
+        author_id = None if comment is None else comment.author_id
+        if await blocks.holds(stores, viewer_id, author_id):
+            raise access.missing(Kind.COMMENT, comment_id)
         return pin.owner_id
 
     async def work(tx: ShardTx, owner_id: int | None) -> Outcome[Comment]:

@@ -11,6 +11,7 @@ from datasources.mappings import REVERSE, SEQUENCE_STEP, Edge, EdgeKey, ListKey,
 from datasources.protocols import ShardTx, Stores
 from feed_engine.live.events import Event, PinChange, PinEvent
 from feed_engine.outbox.change import AnyTask, Change, change
+from feed_engine.transactions import blocks
 from feed_engine.transactions.commit import Mutation, Outcome, Rows, Saved, mutate, row_of
 
 Check = Callable[[], Awaitable[int]]
@@ -91,7 +92,8 @@ async def _put(
 ) -> Outcome[Edge]:
     await rows.put(mapping, edge)
     await rows.put(REVERSE[mapping], edge.reversed())
-    following = rows.change(tasks=tasks(edge), events=_events(mapping, edge))
+    objects = _cached(mapping, edge)
+    following = rows.change(objects=objects, tasks=tasks(edge), events=_events(mapping, edge))
     return Outcome(edge, Saved(row=row_of(edge)), following, toward=toward)
 
 
@@ -102,13 +104,22 @@ def _events(mapping: Mapping, edge: Edge) -> list[Event]:
     return [PinEvent(pin_id=edge.to_id, change=kind)]
 
 
+def _cached(mapping: Mapping, edge: Edge) -> list[int]:
+    """The entries of the object cache that have the edge."""
+    if mapping is not Mapping.USER_BLOCKS_USERS:
+        return []
+    return [blocks.cache_key(id) for id in (edge.from_id, edge.to_id)]
+
+
 def _unchanged(mapping: Mapping, edge: Edge) -> Outcome[Edge]:
     """The outcome of a write that changes nothing. Unfinished work of the earlier write must be
     completed before this write is answered."""
     following = Change()
     if edge.version:
         following = change(
-            edges=[(REVERSE[mapping], edge.reversed())], lists=[ListKey(mapping, edge.from_id)]
+            edges=[(REVERSE[mapping], edge.reversed())],
+            lists=[ListKey(mapping, edge.from_id)],
+            objects=_cached(mapping, edge),
         )
     return Outcome(edge, Saved(row=row_of(edge)), following, durable=False)
 

@@ -3,12 +3,12 @@
 from datasources.errors import BadInput, NotFound
 from datasources.ids import InvalidId, Kind, kind_of
 from datasources.mappings import Edge
-from datasources.protocols import Stores
-from datasources.records import Interest, User
+from datasources.protocols import ShardTx, Stores
+from datasources.records import Interest
 from feed_engine.feeds.follow_edges import FOLLOWS
 from feed_engine.outbox.change import AnyTask, Followed, Unfollowed
-from feed_engine.transactions import access
-from feed_engine.transactions.commit import Mutation, now_ms
+from feed_engine.transactions import access, blocks
+from feed_engine.transactions.commit import Mutation, Rows, now_ms
 from feed_engine.transactions.inputs import Target
 from feed_engine.writes.edges import clear_edge, set_edge
 
@@ -23,14 +23,25 @@ async def follow(
     if target_id == viewer_id:
         raise BadInput("Nobody can follow themselves: choose another user.", "userId")
 
+    owner_id = 0
+
     async def check() -> int:
-        return await _check(stores, viewer_id, kind, target_id)
+        nonlocal owner_id
+        owner_id = await _check(stores, viewer_id, kind, target_id)
+        return owner_id
+
+    async def refuse_blocked(tx: ShardTx, _: Rows, __: Edge) -> None:
+        """Refuse the follow if a block came after the check."""
+        if owner_id and await blocks.hold_in(tx, viewer_id, owner_id):
+            raise access.missing(kind, target_id)
 
     def tasks(edge: Edge) -> list[AnyTask]:
         return [Followed(viewer_id=viewer_id, target_id=target_id, version=edge.version, at=at)]
 
     mutation = _mutation(stores, "follow", viewer_id, kind, target_id, key)
-    return await set_edge(stores, mutation, FOLLOWS[kind], target_id, at, check, tasks)
+    return await set_edge(
+        *(stores, mutation, FOLLOWS[kind], target_id, at, check, tasks, refuse_blocked)
+    )
 
 
 async def unfollow(
@@ -63,10 +74,11 @@ async def _check(stores: Stores, viewer_id: int, kind: Kind, target_id: int) -> 
     """The followed user, or the owner of the followed board; 0 for an interest."""
     if kind is Kind.BOARD:
         return (await access.find_board(stores, viewer_id, target_id)).owner_id
-    record = User if kind is Kind.USER else Interest
-    if not await access.read(stores, record, [target_id]):
+    if kind is Kind.USER:
+        return (await access.find_user(stores, viewer_id, target_id)).id
+    if not await access.read(stores, Interest, [target_id]):
         raise access.missing(kind, target_id)
-    return target_id if kind is Kind.USER else 0
+    return 0
 
 
 def _mutation(

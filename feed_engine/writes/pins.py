@@ -10,7 +10,7 @@ from dataclasses import replace
 import msgspec
 
 from datasources import records
-from datasources.errors import Forbidden, NotFound, StoreCorrupt
+from datasources.errors import NotFound, StoreCorrupt
 from datasources.ids import Kind, decoy
 from datasources.mappings import Edge, EdgeKey, ListKey, Mapping
 from datasources.protocols import ShardTx, Stores
@@ -265,8 +265,9 @@ async def lock_own(
         board, _ = access.own_board(found, viewer_id, board_id)
     except NotFound:
         raise access.missing(Kind.PIN, pin_id) from None
-    except Forbidden as error:
-        raise Forbidden(error.message, "pinId") from None
+    except access.NotOwner as error:
+        absent = access.missing(Kind.PIN, pin_id)
+        raise access.NotOwner(error.message, "pinId", error.owner_id, absent) from None
     return board, pin, raw
 
 

@@ -1,4 +1,5 @@
-"""Hides pins in the viewer's home feed, and says of what the viewer wants to see less or more.
+"""Hides pins in the viewer's home feed, says of what the viewer wants to see less or more, and
+mutes users.
 
 All rows are on the viewer's shard. Nothing follows elsewhere: each page of the feed reads them.
 """
@@ -11,8 +12,8 @@ from datasources.errors import BadInput, NotFound
 from datasources.ids import InvalidId, Kind, kind_of
 from datasources.mappings import SEQUENCE_STEP, Edge, EdgeKey, ListKey, Mapping, PageRequest
 from datasources.protocols import ShardTx, Stores
-from datasources.records import Interest, Pin, User
-from feed_engine.feeds.preferences import HIDDEN, TUNED
+from datasources.records import Interest, Pin
+from feed_engine.feeds.preferences import HIDDEN, MUTED, TUNED
 from feed_engine.transactions import access
 from feed_engine.transactions.commit import (
     Mutation,
@@ -94,6 +95,38 @@ async def see_as_usual(stores: Stores, viewer_id: int, id: int, *, key: str | No
     return await _tune(stores, "seeAsUsual", viewer_id, id, None, key, None)
 
 
+async def mute_user(
+    stores: Stores, viewer_id: int, user_id: int, *, key: str | None = None, at: int | None = None
+) -> int:
+    """Keep a user's pins out of the viewer's feeds. Returns the id. Raises BadInput, NotFound."""
+    if user_id == viewer_id:
+        raise BadInput("Nobody can mute themselves: choose another user.", "userId")
+
+    async def prepare() -> Prepared:
+        return Prepared((await access.find_user(stores, viewer_id, user_id)).id)
+
+    muted = Mapping.USER_MUTES_USERS
+    mutation = _mutation(stores, "muteUser", viewer_id, Kind.USER, user_id, key)
+    return await _write(stores, mutation, prepare, (muted,), muted, at)
+
+
+async def unmute_user(
+    stores: Stores, viewer_id: int, user_id: int, *, key: str | None = None
+) -> int:
+    """Show a user's pins in the viewer's feeds again, even if the viewer can no longer see the
+    user. Returns the id. Raises NotFound."""
+
+    async def prepare() -> Prepared:
+        try:
+            await access.find_user(stores, viewer_id, user_id)
+        except NotFound as error:
+            return Prepared(user_id, unseen=error)
+        return Prepared(user_id)
+
+    mutation = _mutation(stores, "unmuteUser", viewer_id, Kind.USER, user_id, key)
+    return await _write(stores, mutation, prepare, (Mapping.USER_MUTES_USERS,), None, None)
+
+
 async def _tune(
     stores: Stores,
     name: str,
@@ -152,7 +185,10 @@ async def _write(
 async def _make_room(tx: ShardTx, rows: Rows, key: ListKey, oldest: Edge | None) -> None:
     """Bound the list. A hidden picture replaces the oldest; further tuning is refused."""
     size = (await tx.head(key)).size
-    if key.mapping is not Mapping.USER_HIDES_PINS:
+    if key.mapping is Mapping.USER_MUTES_USERS:
+        if size >= MUTED:
+            raise BadInput(f"More than {MUTED:,} users can't be muted: unmute one first.", "userId")
+    elif key.mapping is not Mapping.USER_HIDES_PINS:
         if size >= TUNED:
             raise BadInput(
                 f"More than {TUNED} users, boards and interests can't be seen less or more: end "
@@ -186,7 +222,9 @@ def _kind_of(id: int) -> Kind:
 async def _check(stores: Stores, viewer_id: int, kind: Kind, id: int) -> None:
     if kind is Kind.BOARD:
         await access.find_board(stores, viewer_id, id)
-    elif not await access.read(stores, User if kind is Kind.USER else Interest, [id]):
+    elif kind is Kind.USER:
+        await access.find_user(stores, viewer_id, id, "id")
+    elif not await access.read(stores, Interest, [id]):
         raise access.missing(kind, id, "id")
 
 

@@ -1,10 +1,12 @@
 """The stream of a viewer's home feed: how many new pins of followed users and boards wait."""
 
+import asyncio
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
 from datasources.errors import StoreUnavailable
 from datasources.records import Pin
+from feed_engine.feeds.preferences import known_muted
 from feed_engine.feeds.smart.pools import brought_by
 from feed_engine.live.waiting import MOST, Pool
 from resolvers import visibility
@@ -63,10 +65,16 @@ class HomeStream:
         """The number of new pins that the viewer may see, and that still belong to what brought
         them."""
         fresh = {id: cause for id, cause in pool.items() if id not in self._known}
-        found = await visibility.pins(context, list(fresh))
+        if not fresh:
+            return 0
+        found, muted = await asyncio.gather(
+            visibility.pins(context, list(fresh)),
+            known_muted(context.feeds, context.require_viewer()),
+        )
         return sum(
             isinstance(pin, Pin)
             and pin.owner_id != context.viewer_id
+            and pin.owner_id not in muted
             and brought_by(pin, fresh[id])
             for id, pin in found.items()
         )

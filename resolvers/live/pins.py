@@ -12,7 +12,7 @@ from feed_engine.live.hub import Entry, Heard
 from resolvers import visibility
 from resolvers.context import ID, Context, object_id
 from resolvers.hidden_objects import even_out
-from resolvers.live.streams import Listening, LiveEvent, Subscriber
+from resolvers.live.streams import NOTHING, Listening, LiveEvent, Nothing, Subscriber
 
 
 class PinChangeKind(Enum):
@@ -61,7 +61,7 @@ class PinStream:
         if self._started and self._entry is None:
             self._entry = await self._listening.get()
 
-    async def next(self) -> LiveEvent | None:
+    async def next(self) -> LiveEvent | Nothing | None:
         if not self._started:
             self._started = True
             return await self._event(PinChangeKind.STARTED)
@@ -70,13 +70,14 @@ class PinStream:
             return await entry.shared.get(self._subscriber.key, partial(self._of, entry))
         return await self._event(PinChangeKind.REFETCH)
 
-    async def _of(self, heard: Heard) -> LiveEvent | None:
+    async def _of(self, heard: Heard) -> LiveEvent | Nothing | None:
         event = decode(heard.message.payload)
         assert isinstance(event, PinEvent)
         return await self._event(PinChangeKind[event.change.name], event.about_id)
 
-    async def _event(self, kind: PinChangeKind, about_id: int = 0) -> LiveEvent | None:
-        """The event; None if the viewer may not see the pin any more."""
+    async def _event(self, kind: PinChangeKind, about_id: int = 0) -> LiveEvent | Nothing | None:
+        """The event; None if the viewer may not see the pin any more. A comment that the viewer
+        may not see is no event."""
         context = self._subscriber.new_context()
         pin = await visibility.pin(context, self._pin_id)
         if pin is None:
@@ -85,6 +86,8 @@ class PinStream:
         if kind is PinChangeKind.COMMENTED:
             found = await visibility.comments(context, [about_id])
             comment = visibility.one(found, about_id)
+            if comment is None:
+                return NOTHING
         shown = comment is not None or kind is PinChangeKind.COMMENT_DELETED
         return LiveEvent(context, PinChanged(kind, pin, comment, str(about_id) if shown else None))
 

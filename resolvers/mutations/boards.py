@@ -87,7 +87,7 @@ async def reorder_pins(context: Context, input: inputs.ReorderPins) -> payloads.
         _anchor(input.after_pin_id, "afterPinId"),
         key=input.idempotency_key,
     )
-    context.loaders.reset()
+    context.forget()
     board = await visibility.board(context, board_id)
     return payloads.ReorderPinsPayload(board=board, order_version=str(arranged))
 
@@ -127,7 +127,7 @@ async def _placed(
     context: Context, board_id: int, pin_id: int, at: Reordered | Crossed
 ) -> payloads.ReorderPinPayload:
     """A pin's place, in the form that a client's cache needs, without its edge."""
-    context.loaders.reset()
+    context.forget()
     ids = [id for id in (pin_id, at.above_id, at.below_id) if id is not None]
     found = await visibility.pins(context, ids)
     pins = {id: pin for id, pin in found.items() if isinstance(pin, Pin)}

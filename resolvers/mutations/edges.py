@@ -50,7 +50,7 @@ async def _write(
     viewer_id = context.require_viewer()
     id = object_id(sent, kind, argument=f"{kind.name.lower()}Id")
     row = await write(context.stores, viewer_id, id, key=input.idempotency_key)
-    context.loaders.reset()
+    context.forget()
     target = await nodes.node(context, id=ID(str(id)))  # None if it became secret since
     viewer = await context.loaders.users.load(viewer_id)
     shown = row.active and target is not None and viewer is not None

@@ -96,6 +96,14 @@ class FollowUser(Input):
     user_id: str
 
 
+class BlockUser(Input):
+    user_id: str
+
+
+class MuteUser(Input):
+    user_id: str
+
+
 class FollowBoard(Input):
     board_id: str
 

@@ -123,6 +123,21 @@ class FollowUserPayload(Payload):
 
 
 @dataclass(kw_only=True, slots=True)
+class BlockUserPayload(Payload):
+    blocked_user: User | None = None
+    blocked_user_edge: Edge[User] | None = None
+    unblocked_user_id: str | None = None
+    user: User | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class MuteUserPayload(Payload):
+    user: User | None = None
+    muted_user_id: str | None = None
+    unmuted_user_id: str | None = None
+
+
+@dataclass(kw_only=True, slots=True)
 class FollowBoardPayload(Payload):
     board: Board | None = None
     viewer: User | None = None

@@ -12,7 +12,7 @@ from resolvers.payloads import edge, mutation
 
 
 async def _saved(context: Context, written: PinWritten) -> payloads.SavedPinPayload:
-    context.loaders.reset()
+    context.forget()
     board = await visibility.board(context, written.pin.board_id)
     # with a repeated answer, the pin may be gone
     pin = await visibility.pin(context, written.pin.id)

@@ -97,6 +97,19 @@ def leased(found: dict[int, bytes | Lease], id: int) -> Lease:
     return lease
 
 
+async def test_a_key_and_its_negative_are_two_entries(kit: Kit) -> None:
+    id = 3 << 36 | secrets.randbits(30) + 1
+    for key in (id, -id):
+        lease = (await kit.here.get([key]))[key]
+        assert isinstance(lease, Lease)
+        await kit.here.fill([(lease, b"%d" % key)])
+    assert await kit.there.get([id, -id]) == {id: b"%d" % id, -id: b"%d" % -id}
+    await kit.there.drop([-id])
+    found = await kit.here.get([id, -id])
+    assert found[id] == b"%d" % id
+    assert isinstance(found[-id], Lease)
+
+
 async def test_what_a_lease_filled_is_there_for_everybody(kit: Kit) -> None:
     one, two = fresh(2)
     found = await kit.here.get([one, two])

@@ -45,7 +45,13 @@ async def test_a_preference_can_be_read_as_soon_as_it_is_acknowledged(
             assert id in (await preferences.read(stores, viewer)).less
         await writes.see_more(stores, viewer, others[0])
         await writes.see_as_usual(stores, viewer, others[1])
-        expected = Preferences(less=frozenset(others[2:]), more=frozenset(others[:1]))
+        for id in others:
+            await writes.mute_user(stores, viewer, id, key=f"mute {id}")
+            assert id in (await preferences.read(stores, viewer)).muted
+        await writes.unmute_user(stores, viewer, others[0])
+        expected = Preferences(
+            less=frozenset(others[2:]), more=frozenset(others[:1]), muted=frozenset(others[1:])
+        )
         assert await preferences.read(stores, viewer) == expected
         assert await writes.see_less(stores, viewer, others[1], key=f"less {others[1]}")
         assert await preferences.read(stores, viewer) == expected
@@ -99,3 +105,39 @@ async def test_hiding_and_seeing_less_hold_for_every_page_on_both_feed_stores(
     again = await feeding.home(viewer, first=25, visit=page.visit)
     assert pins_of(again) == pins_of(page)
     assert any(item.reason is not Reason.SHOWN_BEFORE for item in again.items)
+
+
+async def test_a_mute_holds_for_every_page_of_both_feeds_on_both_feed_stores(
+    stores: Stores,
+) -> None:
+    feeding = Feeding(stores)
+    feeding.settings = FeedSettings(chunk=10, generator_seconds=60)
+    viewer = await feeding.user()
+    muted, other = [await feeding.user() for _ in range(2)]
+    made: dict[int, set[int]] = {}
+    for owner in (muted, other):
+        await feeding.follow(viewer, owner.id)
+        made[owner.id] = {pin.id for pin in await feeding.pins(await feeding.board(owner), 30)}
+    await feeding.drain()
+    page = await feeding.home(viewer, first=10)
+    following = pins_of(await feeding.following(viewer, first=60))
+    assert made[muted.id] & {*pins_of(page)}
+    assert {*following} == made[muted.id] | made[other.id]
+    await writes.mute_user(stores, viewer.id, muted.id)
+    for drained in (False, True):
+        if drained:
+            await feeding.drain()
+        visits = [
+            await feeding.home(viewer, first=10, visit=page.visit),
+            await feeding.home(viewer, first=10),
+        ]
+        for visit in visits:
+            shown = {*pins_of(visit), *await feeding.rest_of(viewer, visit, first=10)}
+            assert not shown & made[muted.id]
+        new = [item for item in visits[1].items if item.reason is not Reason.SHOWN_BEFORE]
+        assert len(new) == 10, "others take the places of muted users' pins"
+        assert {*pins_of(await feeding.following(viewer, first=60))} == made[other.id]
+    await writes.unmute_user(stores, viewer.id, muted.id)
+    again = await feeding.home(viewer, first=10, visit=page.visit)
+    assert pins_of(again) == pins_of(page)
+    assert pins_of(await feeding.following(viewer, first=60)) == following

@@ -71,6 +71,11 @@ async def test_every_kind_of_mutation_answers_the_same_again(gateway: Gateway) -
     await twice(gateway, "bob", "unfollowUser", "user { followerCount }", userId=ann)
     await twice(gateway, "bob", "followBoard", "board { followerCount }", boardId=board)
     await twice(gateway, "bob", "unfollowBoard", "board { followerCount }", boardId=board)
+    await twice(gateway, "bob", "muteUser", "mutedUserId user { viewerMutes }", userId=ann)
+    await twice(gateway, "bob", "unmuteUser", "unmutedUserId user { viewerMutes }", userId=ann)
+    blocked = "blockedUser { username } blockedUserEdge { cursor }"
+    await twice(gateway, "bob", "blockUser", blocked, userId=ann)
+    await twice(gateway, "bob", "unblockUser", "unblockedUserId user { username }", userId=ann)
     await twice(gateway, "ann", "deletePin", "deletedPinId board { pinCount }", pinId=three)
     gone = await twice(
         gateway, "ann", "deleteBoard", "deletedBoardId user { boardCount }", boardId=board

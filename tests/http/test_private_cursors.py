@@ -17,7 +17,7 @@ from tests.interests import create_interest
 
 pytestmark = pytest.mark.anyio
 SCHEMA = build_schema(PATH.read_text())
-PAGE = "pageInfo { startCursor endCursor } edges { cursor node { ... on Node { id } } }"
+PAGE = "pageInfo { startCursor endCursor } edges { cursor node { __typename } }"
 VISIT = "named by its client"
 ARGUMENTS = {"homeFeed": f'(visit: "{VISIT}")', "search": '(text: "Gyokuro")'}
 
@@ -25,7 +25,7 @@ ARGUMENTS = {"homeFeed": f'(visit: "{VISIT}")', "search": '(text: "Gyokuro")'}
 @pytest.fixture(scope="module")
 async def gateway(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Gateway]:
     async with embedded_gateway(tmp_path_factory.mktemp("data")) as gateway:
-        await gateway.sign_up("ann", "bob")
+        await gateway.sign_up("ann", "bob", "cat", "dan")
         yield gateway
 
 
@@ -69,6 +69,9 @@ async def filled(gateway: Gateway) -> dict[str, int]:
         await gateway.mutate(viewer, "followBoard", "board { id }", boardId=there)
         tea = str(interest.id)
         await gateway.mutate(viewer, "followInterest", "interest { id }", interestId=tea)
+    cat, dan = str(gateway.people["cat"]), str(gateway.people["dan"])
+    await gateway.mutate("ann", "muteUser", "mutedUserId", userId=dan)
+    await gateway.mutate("ann", "blockUser", "blockedUser { id }", userId=cat)
     await gateway.settle()
     assert gateway.runtime.search is not None
     async with gateway.runtime.search.alone():

@@ -136,6 +136,17 @@ def test_a_profile_and_a_board_are_edited_and_the_board_is_deleted(seen: dict[st
     assert edits["broken"] == []
 
 
+def test_a_person_is_muted_and_blocked_and_unblocked_on_the_own_profile(
+    seen: dict[str, Any],
+) -> None:
+    apart = seen["apart"]
+    assert (apart["muted"], apart["unmuted"]) == (True, False)
+    assert (apart["hidden"], apart["back"]) == (None, False)
+    assert apart["asked"].startswith("Block NAME? You won't see each other anywhere")
+    assert apart["absent"] == "There is no such person"
+    assert apart["broken"] == []
+
+
 def test_the_keyboard_alone_signs_in_follows_makes_a_board_and_orders_its_pins(
     seen: dict[str, Any],
 ) -> None:

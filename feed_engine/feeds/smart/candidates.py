@@ -132,6 +132,7 @@ class Candidates:
         # Pins, and first pins of chains, that were shown; and all that were looked up among them.
         self._shown, self._asked = set(self._passed.shown), set(self._passed.shown)
         self._dead: set[int] = set()  # pins that the viewer can't see, or owns
+        self._muted: set[int] = set()  # pins of muted users
         self._left: set[Candidate] = set()  # what brought them isn't followed
         self._moved: set[Candidate] = set()  # what brought them no longer has the pin
         self._checked: set[Candidate] = set()
@@ -268,7 +269,7 @@ class Candidates:
         """The parts of the shared pools that the viewer has passed, with these chosen pins."""
         if not generation % FILLERS_AGAIN:
             self._rows.forget_fillers()
-        gone = self._shown.union(taken, self._dead, self.ranking.preferences.hidden)
+        gone = self._shown.union(taken, self._dead, self._muted, self.ranking.preferences.hidden)
         for c in chosen:
             gone |= {c.pin_id, self._root(c)}
         return self._rows.passed(
@@ -395,7 +396,7 @@ class Candidates:
             self.ranking.order(offered),
             rates=self._feeds.settings.rates,
             floor=self._floor,
-            excluded=self._dead,
+            excluded=self._dead | self._muted,
             shown=self._shown.union(taken, preferences.hidden),
             root_of=self._root,
             groups_of=self._groups,
@@ -452,6 +453,7 @@ class Candidates:
             if (
                 c not in there
                 and c.pin_id not in self._dead
+                and c.pin_id not in self._muted
                 and roots.get(root, SIBLINGS) < SIBLINGS
             ):
                 roots[root] += 1
@@ -508,6 +510,8 @@ class Candidates:
             pin = pins.get(c.pin_id)
             if pin is None or pin.owner_id == self._viewer_id:
                 self._dead.add(c.pin_id)
+            elif pin.owner_id in self.ranking.preferences.muted:
+                self._muted.add(c.pin_id)
             elif c in keys and not (keys[c] in followed and brought_by(pin, c.cause_id)):
                 self._rows.drop(c)
                 (self._moved if keys[c] in followed else self._left).add(c)

@@ -52,6 +52,7 @@ async def home_page(
     visible: Visible,
     boards: LoadBoards | None = None,
     likes: CountLikes | None = None,
+    know: Callable[[Preferences], None] | None = None,
 ) -> HomePage:
     """`first` pins of the viewer's home feed, after a cursor of the same visit.
 
@@ -62,7 +63,8 @@ async def home_page(
     `seen`: the token of a write that a new visit waits for, until the feed's deadline. `dated`: say
     since when a standby's answer may be stale. `causes`: name what brought each new pin. `boards`
     loads the boards that `visible` will ask for, at the same time as the pins; `likes` counts the
-    likes of pins, without which these do not count.
+    likes of pins, without which these do not count. `know` is told the viewer's preferences before
+    `visible` is called.
 
     Raises BadInput for an invalid cursor or token, or for a cursor of another visit than `visit`. A
     store that fails shortens the answer, as `health` says; it raises nothing, unless `visible`
@@ -73,7 +75,7 @@ async def home_page(
         check_token(seen, viewer_id)
     if viewer_id is None:
         return await popular_page(feeds, first, after, name or visits.new_name(), visible)
-    asked = _Asked(feeds, viewer_id, first, visible, causes)
+    asked = _Asked(feeds, viewer_id, first, visible, causes, know)
     if after is not None:
         return await _later_page(asked, after, name)
     candidates = Candidates(
@@ -91,7 +93,13 @@ class _Asked:
     first: int
     visible: Visible
     causes: bool
+    know: Callable[[Preferences], None] | None = None
     preferences: Preferences = preferences.NONE
+
+    def with_preferences(self, found: Preferences) -> "_Asked":
+        if self.know is not None:
+            self.know(found)
+        return replace(self, preferences=found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +138,7 @@ async def _first_page(asked: _Asked, named: str | None, candidates: Candidates) 
         found = feeds.preferences.get(viewer_id, preferences.NONE)
     elif found is None:
         found = await preferences.known(feeds, viewer_id)
-    asked = replace(asked, preferences=found)
+    asked = asked.with_preferences(found)
     candidates.prefer(found)
     if isinstance(known, StoreError):
         return await _page(asked, _Told(name, saved.newest, lost=True), saved, None)
@@ -154,7 +162,7 @@ async def _later_page(asked: _Asked, after: str, name: str | None) -> HomePage:
     recent = _attempt(partial(visits.recent, asked.feeds.stores, asked.viewer_id, visit))
     preferred = preferences.known(asked.feeds, asked.viewer_id)
     told, found, _ = await asyncio.gather(recent, preferred, saved.read())
-    asked = replace(asked, preferences=found)
+    asked = asked.with_preferences(found)
     if isinstance(told, StoreError):
         return await _page(asked, _Told(visit, generation, lost=True), saved, place)
     this = next((v for v in told if v.generation == generation), None)

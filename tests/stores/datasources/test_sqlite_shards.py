@@ -352,7 +352,10 @@ async def test_a_file_of_an_earlier_version_gets_the_tables_that_it_lacks(tmp_pa
     await shards.create()
     await shards.close()
     with contextlib.closing(sqlite3.connect(tmp_path / "db00000.sqlite")) as file:
-        later = ("user_hides_pins", "user_sees_less", "user_sees_more", "user_has_affinities")
+        later = (
+            *("user_hides_pins", "user_sees_less", "user_sees_more", "user_has_affinities"),
+            *("user_blocks_users", "user_blocked_by_users", "user_mutes_users"),
+        )
         for table in ("quotas", *later):
             file.execute(f"DROP TABLE {table}")
         file.execute("INSERT INTO pins (data) VALUES ('{}')")

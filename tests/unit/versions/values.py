@@ -8,6 +8,7 @@ from datasources.ids import Kind, compose
 from datasources.mappings import Edge, ListKey, ListMove, Mapping
 from feed_engine.outbox import change as changes
 from feed_engine.outbox.change import (
+    Blocked,
     BoardDeleted,
     BoardSecrecy,
     FanOutBatch,
@@ -34,6 +35,7 @@ TASKS: list[Task] = [
     PinArrived(PIN, BOARD, 6),
     Followed(USER, BOARD, 3, 1_700_000_000_001),
     Unfollowed(USER, BOARD, 4, 1_700_000_000_002),
+    Blocked(USER, compose(5, Kind.USER, 6), 1_700_000_000_006),
     PinLiked(USER, PIN, 7),
     PinHidden(PIN),
     TextChanged((USER, BOARD)),

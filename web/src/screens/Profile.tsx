@@ -5,9 +5,11 @@ import { make } from "../api/change";
 import { session } from "../api/viewer";
 import { createBoard } from "../changes/boards";
 import { Avatar } from "../components/Avatar";
+import { BlockedPeople } from "../components/BlockedPeople";
 import { BoardCard } from "../components/BoardCard";
 import { EditProfile } from "../components/EditProfile";
 import { FollowButton } from "../components/FollowButton";
+import { KeepApart } from "../components/KeepApart";
 import { PinWall } from "../components/PinWall";
 import { graphql } from "../gen";
 import { Absent } from "./Pin";
@@ -26,6 +28,7 @@ const ProfilePage = graphql(`
       followerCount
       followingCount
       viewerFollows
+      viewerMutes
       boards(first: 50) {
         edges {
           node {
@@ -84,6 +87,7 @@ export function ProfileScreen({ name }: { name: string }) {
         </p>
         {user.about && <p>{user.about}</p>}
         {!own && <FollowButton kind="user" id={user.id} name={shown} follows={user.viewerFollows ?? false} />}
+        {!own && <KeepApart key={user.id} id={user.id} name={shown} muted={user.viewerMutes ?? false} />}
         {own && (
           <button type="button" onClick={() => edit(true)}>
             Edit profile
@@ -113,6 +117,7 @@ export function ProfileScreen({ name }: { name: string }) {
         </ul>
       </section>
       <Pins name={name} />
+      {own && <BlockedPeople />}
     </>
   );
 }

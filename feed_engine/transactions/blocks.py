@@ -1,0 +1,93 @@
+"""The blocks of a viewer: the users whom the viewer blocks, and the users who block the viewer.
+
+Neither of two such users sees the other. A user may be blocked by very many users, so a viewer's
+blocks are read up to a bound; beyond it, single edges are looked up. Both lists are on the viewer's
+shard. The object cache keeps them as one entry, which a write of a block drops for both users.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from datasources.ids import Kind, decoy
+from datasources.mappings import Edge, EdgeKey, ListKey, Mapping, PageRequest
+from datasources.protocols import ShardTx, Stores
+
+MOST = 1000
+"""Users whom a viewer blocks, at most."""
+READ = 1000
+"""Entries of each list that are read at once."""
+LISTS = (Mapping.USER_BLOCKS_USERS, Mapping.USER_BLOCKED_BY_USERS)
+
+
+class Blocks(NamedTuple):
+    """The users of whom the viewer sees nothing. If not `whole`, there are more of them."""
+
+    ids: frozenset[int] = frozenset()
+    whole: bool = True
+
+
+NONE = Blocks()
+_DECODER = msgspec.json.Decoder(list[int | bool])
+
+
+def requests(viewer_id: int) -> list[PageRequest]:
+    """The lists of the viewer's blocks."""
+    return [PageRequest(ListKey(mapping, viewer_id), READ) for mapping in LISTS]
+
+
+def of_pages(pages: Sequence[Sequence[Edge]]) -> Blocks:
+    """The blocks that the lists of `requests` hold."""
+    ids = frozenset(edge.to_id for page in pages for edge in page)
+    return Blocks(ids, all(len(page) < READ for page in pages)) if ids else NONE
+
+
+def cache_key(viewer_id: int) -> int:
+    """The key of a viewer's blocks in the object cache. It is the id of no object."""
+    return -viewer_id
+
+
+def encode(blocks: Blocks) -> bytes:
+    """The blocks' form in the object cache."""
+    return msgspec.json.encode((blocks.whole, *blocks.ids))
+
+
+def decode(data: bytes) -> Blocks:
+    whole, *ids = _DECODER.decode(data)
+    return Blocks(frozenset(ids), bool(whole))
+
+
+def keys(viewer_id: int, user_id: int) -> list[EdgeKey]:
+    """The edges that hide the user from the viewer."""
+    return [EdgeKey(mapping, viewer_id, user_id) for mapping in LISTS]
+
+
+async def read(stores: Stores, viewer_id: int) -> Blocks:
+    """The viewer's blocks now, from the viewer's master shard."""
+    return of_pages(await stores.shards.mappings.pages(requests(viewer_id)))
+
+
+async def holds(stores: Stores, viewer_id: int, user_id: int | None) -> bool:
+    """Return whether a block keeps the viewer and the user apart. Without a user, a decoy is looked
+    up, with the same calls of stores."""
+    asked = keys(viewer_id, decoy(viewer_id, Kind.USER) if user_id is None else user_id)
+    found = await stores.shards.mappings.edges(asked)
+    return any(edge.active for edge in found.values())
+
+
+async def hides(stores: Stores, viewer_id: int, known: Blocks, user_id: int | None) -> bool:
+    """Whether the known blocks, or further ones, hide a user. The calls of stores do not depend on
+    the user, who may be missing."""
+    if known.whole:
+        return user_id in known.ids
+    return await holds(stores, viewer_id, user_id)
+
+
+async def hold_in(tx: ShardTx, viewer_id: int, user_id: int) -> bool:
+    """Return whether a block keeps the viewer and the user apart, in a transaction on the viewer's
+    shard. Locks the viewer's blocks."""
+    for mapping in LISTS:
+        await tx.head(ListKey(mapping, viewer_id))
+    found = await tx.edges(keys(viewer_id, user_id))
+    return any(edge.active for edge in found.values())

@@ -1,0 +1,70 @@
+"""The task after a block: it removes the follows between the two users, and of their boards.
+
+A follow that is older than the block is removed whenever the job runs, even after an unblock. A
+later follow is removed while the block holds: it was written at the same time as the block. So
+repeated and late jobs end in the same state.
+"""
+
+from datasources.ids import kind_of, shard_of
+from datasources.mappings import (
+    REVERSE,
+    SEQUENCE_STEP,
+    EdgeKey,
+    ListKey,
+    Mapping,
+    PageRequest,
+    Position,
+)
+from datasources.protocols import ShardTx, Stores
+from feed_engine.feeds.follow_edges import FOLLOWS
+from feed_engine.outbox.change import Advance, AnyTask, Blocked, Change, Unfollowed
+from feed_engine.transactions import blocks
+from feed_engine.transactions.commit import Rows, commit, now_ms
+
+BOARDS = 500  # boards whose follows are read at a time
+
+
+async def blocked(stores: Stores, task: Blocked, cursor: bytes | None, advance: Advance) -> None:
+    """Remove the follows in both directions."""
+    for follower_id, user_id in (
+        (task.viewer_id, task.user_id),
+        (task.user_id, task.viewer_id),
+    ):
+        await _unfollow(stores, task, follower_id, user_id, [user_id])
+        position: Position | None = None
+        while True:
+            owned = PageRequest(ListKey(Mapping.USER_HAS_BOARDS, user_id), BOARDS, position)
+            [rows] = await stores.shards.mappings.pages([owned])
+            await _unfollow(stores, task, follower_id, user_id, [row.to_id for row in rows])
+            if len(rows) < BOARDS:
+                break
+            position = Position(rows[-1].sequence, rows[-1].to_id)
+
+
+async def _unfollow(
+    stores: Stores, task: Blocked, follower_id: int, user_id: int, target_ids: list[int]
+) -> None:
+    """Remove the follower's follows of a user and of some boards of this user."""
+    keys = [EdgeKey(FOLLOWS[kind_of(id)], follower_id, id) for id in target_ids]
+    found = await stores.shards.mappings.edges(keys) if keys else {}
+    followed = [key for key in keys if key in found and found[key].active]
+    if not followed:
+        return
+
+    async def work(tx: ShardTx) -> Change:
+        rows, tasks, at = Rows(tx), list[AnyTask](), now_ms()
+        for mapping in dict.fromkeys(key.mapping for key in followed):
+            await tx.head(ListKey(mapping, follower_id))
+        holds = await blocks.hold_in(tx, follower_id, user_id)
+        for key, edge in (await tx.edges(followed)).items():
+            if not edge.active or not (holds or edge.sequence <= task.at * SEQUENCE_STEP):
+                continue
+            ended = edge._replace(version=edge.version + 1, active=False)
+            await rows.put(key.mapping, ended)
+            await rows.put(REVERSE[key.mapping], ended.reversed())
+            tasks.append(
+                Unfollowed(viewer_id=follower_id, target_id=key.to_id, version=ended.version, at=at)
+            )
+        return rows.change(tasks=tasks)
+
+    await commit(stores, shard_of(follower_id), work)
