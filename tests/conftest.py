@@ -38,8 +38,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(scope="session")
 def anyio_backend() -> tuple[str, dict[str, bool]]:
-    """Async tests run on plain asyncio."""
-    return ("asyncio", {"use_uvloop": False})
+    """Async tests run on uvloop's event loop, as the gateway does."""
+    return ("asyncio", {"use_uvloop": True})
 
 
 @pytest.fixture(scope="session")

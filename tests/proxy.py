@@ -93,6 +93,8 @@ class Proxy:
             while data := await reader.read(65536):
                 await note()
                 await self._flows.wait()
+                if writer.is_closing():  # uvloop's transports refuse to write then
+                    break
                 writer.write(data)
                 await writer.drain()
 

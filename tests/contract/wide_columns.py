@@ -178,6 +178,8 @@ class Relay:
         try:
             while data := await reader.read(self.piece):
                 await self._flowing.wait()
+                if writer.is_closing():  # uvloop's transports refuse to write then
+                    break
                 writer.write(data)
                 await writer.drain()
         except ConnectionError:

@@ -21,7 +21,7 @@ from tests.execution.reference import ReferenceEngine, identity, possible_errors
 from tests.execution.slicing import in_slices
 from tests.scale import runs_all, scaled, seed
 
-CASES = scaled(500, 2000)
+CASES = scaled(250, 2000)
 _reports: list[Report] = []
 
 

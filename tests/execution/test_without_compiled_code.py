@@ -12,6 +12,8 @@ from tests.scale import seed
 
 HERE = Path(__file__).resolve().parents[2]
 UNIT = "tests/unit/gateway/execution"
+UNITS = ("again", "bulk", "calls", "coroutines", "large", "loads", "nulls", "values")
+CONTEXTS = "tests/execution/test_context_variables.py"
 
 
 def without(*arguments: str) -> None:
@@ -31,18 +33,19 @@ def without(*arguments: str) -> None:
 @pytest.mark.parametrize(
     "tests",
     [
-        f"{UNIT}/test_again.py {UNIT}/test_bulk.py {UNIT}/test_calls.py {UNIT}/test_coroutines.py",
-        f"{UNIT}/test_large.py {UNIT}/test_loads.py {UNIT}/test_nulls.py {UNIT}/test_values.py"
-        " tests/unit/loaders",
-        "tests/execution/test_context_variables.py",
         pytest.param(
-            "tests/execution/test_concurrency.py tests/execution/test_fairness.py",
+            [*(f"{UNIT}/test_{name}.py" for name in UNITS), "tests/unit/loaders", CONTEXTS],
+            id="units",
+        ),
+        pytest.param(
+            ["tests/execution/test_concurrency.py", "tests/execution/test_fairness.py"],
+            id="turns",
             marks=pytest.mark.nightly,
         ),
     ],
 )
-def test_the_executor_tests_pass_without_compiled_code(tests: str) -> None:
-    without("pytest", "-q", "-p", "no:cacheprovider", *tests.split())
+def test_the_executor_tests_pass_without_compiled_code(tests: list[str]) -> None:
+    without("pytest", "-q", "-p", "no:cacheprovider", *tests)
 
 
 def test_the_engine_answers_as_graphql_core_does() -> None:

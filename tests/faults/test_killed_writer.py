@@ -74,14 +74,9 @@ async def stores(config: StoresConfig) -> AsyncIterator[Stores]:
         yield opened
 
 
-@pytest.fixture
-def writer(config: StoresConfig, tmp_path: Path) -> Iterator[Writer]:
-    """The writer has separate feed stores, because only one process may open them. It writes
-    the log of changes for related pins there."""
-    feeds = {
-        name: f"rocksdb://{tmp_path}/writer/{name}"
-        for name in ("pools_primary", "pools_standby", "feeds_primary", "feeds_standby")
-    }
+@pytest.fixture(scope="module")
+def process() -> Iterator[subprocess.Popen[str]]:
+    """The process that makes each write in a fork. It keeps nothing of a write."""
     process = subprocess.Popen(
         [sys.executable, "-m", "tests.faults.writer"],
         cwd=ROOT,
@@ -89,10 +84,21 @@ def writer(config: StoresConfig, tmp_path: Path) -> Iterator[Writer]:
         stdout=subprocess.PIPE,
         text=True,
     )
-    yield Writer(dataclasses.replace(config, **feeds), process)
+    yield process
     assert process.stdin is not None
     process.stdin.close()
     assert process.wait() == 0
+
+
+@pytest.fixture
+def writer(config: StoresConfig, tmp_path: Path, process: subprocess.Popen[str]) -> Writer:
+    """The writer has separate feed stores, because only one process may open them. It writes
+    the log of changes for related pins there."""
+    feeds = {
+        name: f"rocksdb://{tmp_path}/writer/{name}"
+        for name in ("pools_primary", "pools_standby", "feeds_primary", "feeds_standby")
+    }
+    return Writer(dataclasses.replace(config, **feeds), process)
 
 
 async def _scene(people: People, number: int) -> Ids:

@@ -1,6 +1,7 @@
 """The demo's content: sound, the same each time, and filled in once."""
 
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ from gateway.demo.fill import demo_is_loaded, demo_viewer_id, fill_demo
 from gateway.demo.people import CURATORS, PEOPLE, VIEWER
 from gateway.demo.photos import photos
 from gateway.operate.imports.jsonl import (
+    AnyLine,
     BoardLine,
     CommentLine,
     FollowLine,
@@ -43,8 +45,14 @@ from tests.importing.worlds import canonical_set
 pytestmark = pytest.mark.anyio
 
 
+@cache
+def lines() -> tuple[AnyLine, ...]:
+    """The demo's content, generated once for all tests."""
+    return tuple(demo_lines())
+
+
 def test_every_picture_is_a_pin_once_and_some_are_repinned() -> None:
-    pins = [line for line in demo_lines() if isinstance(line, PinLine)]
+    pins = [line for line in lines() if isinstance(line, PinLine)]
     originals = [pin.image.url for pin in pins if pin.image and pin.source is None]
     assert len(originals) == len(set(originals))
     assert {pin.image.url for pin in pins if pin.image} == set(originals)
@@ -57,26 +65,24 @@ def test_every_picture_is_a_pin_once_and_some_are_repinned() -> None:
 
 
 def test_the_content_is_the_same_each_time_and_every_line_is_good() -> None:
-    lines = [canonical(line) for line in demo_lines()]
-    assert lines == [canonical(line) for line in demo_lines()]
-    assert [canonical(decode(line)) for line in lines] == lines
+    texts = [canonical(line) for line in lines()]
+    assert texts == [canonical(line) for line in demo_lines()]
+    assert [canonical(decode(text)) for text in texts] == texts
 
 
 def test_there_is_enough_of_everything() -> None:
-    found = Counter(type(line) for line in demo_lines())
+    found = Counter(type(line) for line in lines())
     assert found[UserLine] == PEOPLE == 300
     assert 8 <= found[InterestLine] <= 16
     assert 140 <= found[BoardLine] <= 170
     assert found[LikeLine] > 5000
     assert found[CommentLine] == 600
-    boards = [line for line in demo_lines() if isinstance(line, BoardLine)]
+    boards = [line for line in lines() if isinstance(line, BoardLine)]
     assert len({line.owner for line in boards}) > CURATORS
 
 
 def test_few_have_many_followers_and_many_have_few() -> None:
-    followers = Counter(
-        line.user for line in demo_lines() if isinstance(line, FollowLine) and line.user
-    )
+    followers = Counter(line.user for line in lines() if isinstance(line, FollowLine) and line.user)
     degrees = sorted(followers.values(), reverse=True)
     middle = degrees[len(degrees) // 2]
     assert degrees[0] > 15 * middle
@@ -85,10 +91,10 @@ def test_few_have_many_followers_and_many_have_few() -> None:
 
 def test_nobody_does_anything_before_they_came_nor_to_what_was_not_there() -> None:
     since = {}
-    for line in demo_lines():
+    for line in lines():
         if isinstance(line, UserLine | BoardLine | PinLine | InterestLine):
             since[type(line), line.key] = line.created
-    for line in demo_lines():
+    for line in lines():
         assert line.created is not None
         match line:
             case PinLine():
@@ -112,7 +118,7 @@ async def test_empty_stores_are_filled_and_filled_again_for_nothing(
     await fill_demo(stores, tmp_path, told.append)
     assert await demo_is_loaded(stores)
     assert {step.stage for step in told} >= {"reading", "pins", "feeds"}
-    content = {canonical(line) for line in demo_lines()}
+    content = {canonical(line) for line in lines()}
     assert canonical_set(await give(stores)) == content
     await fill_demo(stores, tmp_path, told.append)
     assert canonical_set(await give(stores)) == content
@@ -126,7 +132,7 @@ async def test_a_first_start_unpacks_the_same_content(tmp_path: Path) -> None:
     async with running(settings, jobs=False) as runtime:
         stores = runtime.stores
         assert await demo_is_loaded(stores)
-        assert canonical_set(await give(stores)) == {canonical(line) for line in demo_lines()}
+        assert canonical_set(await give(stores)) == {canonical(line) for line in lines()}
         assert await audit(stores) == []
         await the_viewer_has_plenty_to_look_at(stores)
 

@@ -18,10 +18,13 @@ from gateway.execution.collector import short_passes
 from gateway.execution.executor import Executor
 from gateway.settings import Http, Settings
 from gateway.site.executors import new_executor
+from tests.scale import scaled
 
 pytestmark = pytest.mark.anyio
 CONTEXT: Any = SimpleNamespace(fault=None, again=lambda: False, viewer_id=None, asked=None)
 MIB = 1024**2
+REFUSED = scaled(15, 60)
+"""The number of refused documents. The memory that they may leave is in proportion to it."""
 
 FAN_OUT, MERGING = fan_out("1"), merging()
 
@@ -55,7 +58,7 @@ async def test_documents_that_are_refused_leave_next_to_nothing() -> None:
     gc.collect()
     tracemalloc.start()
     try:
-        for n in range(60):
+        for n in range(REFUSED):
             assert await errors(executor, MERGING + " " * n)
         peak = tracemalloc.get_traced_memory()[1]
         gc.collect()
@@ -63,8 +66,8 @@ async def test_documents_that_are_refused_leave_next_to_nothing() -> None:
     finally:
         tracemalloc.stop()
     assert executor.stats.documents == 0
-    assert peak < 24 * MIB
-    assert left < MIB
+    assert peak < REFUSED / 60 * 24 * MIB
+    assert left < REFUSED / 60 * MIB
 
 
 async def test_refused_documents_leave_nothing_to_a_collector_that_sets_aside_what_lives() -> None:
@@ -74,12 +77,12 @@ async def test_refused_documents_leave_nothing_to_a_collector_that_sets_aside_wh
     with short_passes():
         tracemalloc.start()
         try:
-            for n in range(12):
+            for n in range(REFUSED // 5):
                 assert await errors(executor, text + " " * n)
             left = tracemalloc.get_traced_memory()[0]
         finally:
             tracemalloc.stop()
-    assert left < 2 * MIB
+    assert left < REFUSED / 60 * 2 * MIB
 
 
 @pytest.mark.parametrize("shape", SHAPES)

@@ -15,6 +15,7 @@ from feed_engine.ordering import order
 from feed_engine.ordering.spacing import SPACING
 from feed_engine.transactions.results import Crossed
 from tests.people import People
+from tests.scale import scaled
 
 pytestmark = pytest.mark.anyio
 
@@ -164,24 +165,24 @@ async def test_a_pin_never_takes_a_deleted_pins_sequence(stores: Stores, people:
 
 
 @pytest.mark.parametrize("count", [3, 5, 2 * SPACING.rows])
-@pytest.mark.parametrize("base", [1, 10**37])
 async def test_where_no_room_is_left_a_few_rows_are_spread_and_the_order_is_kept(
-    stores: Stores, people: People, count: int, base: int
+    stores: Stores, people: People, count: int
 ) -> None:
     board, ids = await people.board_with_pins(count)
-    packed = {pin_id: base + place for place, pin_id in enumerate(reversed(ids))}
-    # First out of the way of each other, then side by side without a gap.
-    await people.set_sequences(board, {pin_id: 10**36 + s for pin_id, s in packed.items()})
-    await people.set_sequences(board, packed)
     chooser = random.Random(count)
-    for _ in range(40):
-        moved, anchor = chooser.sample(ids, 2)
-        below = chooser.random() < 0.5
-        ids.remove(moved)
-        ids.insert(ids.index(anchor) + below, moved)
-        anchors = (anchor, None) if below else (None, anchor)
-        await writes.reorder_pin(stores, board.owner_id, board.id, moved, *anchors)
-        assert await people.list(ON_BOARD, board.id) == ids
+    for base in (1, 10**37):
+        packed = {pin_id: base + place for place, pin_id in enumerate(reversed(ids))}
+        # First out of the way of each other, then side by side without a gap.
+        await people.set_sequences(board, {pin_id: 10**36 + s for pin_id, s in packed.items()})
+        await people.set_sequences(board, packed)
+        for _ in range(scaled(12, 40)):
+            moved, anchor = chooser.sample(ids, 2)
+            below = chooser.random() < 0.5
+            ids.remove(moved)
+            ids.insert(ids.index(anchor) + below, moved)
+            anchors = (anchor, None) if below else (None, anchor)
+            await writes.reorder_pin(stores, board.owner_id, board.id, moved, *anchors)
+            assert await people.list(ON_BOARD, board.id) == ids
 
 
 @pytest.mark.parametrize("adversary", ["same side", "alternating", "smallest gap"])
