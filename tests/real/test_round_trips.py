@@ -16,6 +16,7 @@ from datasources.topology import parse
 from deploy.stack import Stack
 from feed_engine.feeds.settings import Feeds
 from feed_engine.speculation import Race
+from feed_engine.transactions.blocks import cache_key
 from gateway.site.runtime import Runtime
 from tests.gateways import Gateway, gateway_on
 from tests.real.configurations import first_shard, real_settings
@@ -133,7 +134,8 @@ async def forget_all(stores: Stores, pins: list[int], gateway: Gateway) -> None:
     boards = await gateway.data("{ boards(first: 100) { edges { node { id } } } }")
     ids = [int(edge["node"]["id"]) for edge in boards["boards"]["edges"]]
     people = list(gateway.people.values())
-    await stores.object_cache.drop([*pins, *ids, *people])
+    blocks = map(cache_key, people)
+    await stores.object_cache.drop([*pins, *ids, *people, *blocks])
     for from_ids in (people, ids, pins):
         await stores.mapping_cache.drop(
             [ListKey(mapping, id) for id in from_ids for mapping in Mapping]
@@ -155,26 +157,27 @@ HOME = (
 FOLLOWING = (
     f"query($first: Int) {{ followingFeed(first: $first) {{ edges {{ node {{ {CARD} }} }} }} }}"
 )
-# The viewer, the list, its pins, their boards, and the owners of both; one fill for each batch.
+# The viewer and, at the same time, the viewer's blocks; the list, its pins, their boards, and the
+# owners of both; one fill for each batch.
 LIKED_COLD = {
-    "MySQL": 8,
-    "memcached.fill": 4,
-    "memcached.get": 4,
+    "MySQL": 9,
+    "memcached.fill": 5,
+    "memcached.get": 5,
     "redis.fill_pages": 1,
     "redis.pages": 1,
 }
-LIKED_WARM = {"memcached.get": 4, "redis.pages": 1}
+LIKED_WARM = {"memcached.get": 5, "redis.pages": 1}
 # As above, and for each pin its likes, the viewer's own like, its source and the source's owner.
 BOARD_COLD = {
-    "MySQL": 12,
-    "memcached.fill": 6,
-    "memcached.get": 6,
+    "MySQL": 13,
+    "memcached.fill": 7,
+    "memcached.get": 7,
     "redis.fill_heads": 1,
     "redis.fill_pages": 1,
     "redis.heads": 1,
     "redis.pages": 1,
 }
-BOARD_WARM = {"MySQL": 1, "memcached.get": 6, "redis.heads": 1, "redis.pages": 1}
+BOARD_WARM = {"MySQL": 1, "memcached.get": 7, "redis.heads": 1, "redis.pages": 1}
 
 
 @pytest.mark.parametrize("first", [5, 50])
@@ -195,9 +198,10 @@ async def test_a_list_of_pins_costs_the_same_whatever_its_length(
 # A known visit: the shard and the shown pins are read at once; then as above.
 HOME_COLD = {"MySQL": 8, "hbase.read": 1, "memcached.fill": 3, "memcached.get": 3}
 HOME_WARM = {"MySQL": 2, "hbase.read": 1, "memcached.get": 3}
-# The row; and, at the same time as its pins, whether their causes are still followed.
-FOLLOWING_COLD = {"MySQL": 7, "hbase.read": 1, "memcached.fill": 3, "memcached.get": 3}
-FOLLOWING_WARM = {"MySQL": 1, "hbase.read": 1, "memcached.get": 3}
+# The row; and, at the same time as its pins, the viewer's blocks and mutes, and whether the causes
+# of the pins are still followed.
+FOLLOWING_COLD = {"MySQL": 9, "hbase.read": 1, "memcached.fill": 4, "memcached.get": 4}
+FOLLOWING_WARM = {"MySQL": 2, "hbase.read": 1, "memcached.get": 4}
 
 
 @pytest.mark.parametrize("first", [5, 50])
