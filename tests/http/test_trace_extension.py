@@ -26,8 +26,9 @@ async def asked(c: httpx.AsyncClient, query: str = NAMED, **headers: str) -> dic
 async def test_a_response_tells_its_batches_calls_caches_and_levels(tmp_path: Path) -> None:
     async with site(tmp_path) as found, client(found.public) as c:
         await asked(c, SIGN_UP)
-        plain = await asked(c)
-        answer = await asked(c, x_pinway_trace="1", x_pinway_cost="1")
+        query = '{ user(username: "ann") { id boards(first: 1) { edges { cursor } } } }'
+        plain = await asked(c, query)
+        answer = await asked(c, query, x_pinway_trace="1", x_pinway_cost="1")
     assert "extensions" not in plain
     assert answer["data"] == plain["data"]
     assert answer["extensions"]["cost"]["estimate"] > 0
@@ -40,7 +41,7 @@ async def test_a_response_tells_its_batches_calls_caches_and_levels(tmp_path: Pa
     assert call["ms"] <= batch["ms"] <= trace["ms"]
     assert trace["caches"]["object_cache"]["keys"] >= 1
     loads = [name for level in trace["levels"] for name in level["loads"]]
-    assert loads.index("UserIdByUsernameLoader") < loads.index("UserByIdLoader")
+    assert loads == ["UserIdByUsernameLoader", "EdgesByListLoader"]
     assert len(trace["levels"]) >= 2
     assert trace["leftOut"] == 0
 
