@@ -43,6 +43,12 @@ class Hanging:
             self.running -= 1
 
 
+@pytest.fixture(scope="module")
+def anyio_backend() -> str:
+    """asyncio's own event loop, whose clock a test can move."""
+    return "asyncio"
+
+
 @pytest.fixture
 def pass_deadline(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """A function that moves the clock behind the deadline of each request that runs."""
