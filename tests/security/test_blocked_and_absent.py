@@ -88,11 +88,5 @@ async def test_a_hidden_and_an_absent_name_make_the_same_calls(world: World) -> 
 async def test_writes_to_hidden_and_to_absent_ids_are_refused_alike(
     world: World, kind: Kind, field: str, type_: str, given: dict[str, Any]
 ) -> None:
-    write = field, type_, given
-    await world.refusal(*write, world.absent(kind))  # the viewer is in the cache from here on
-    absent = await world.refusal(*write, world.absent(kind))
-    await world.forget()
-    cold = await world.refusal(*write, world.hidden[kind])
-    await world.remember()
-    warm = await world.refusal(*write, world.hidden[kind])
+    absent, cold, warm = await world.refusals(kind, field, type_, given)
     assert cold == warm == absent

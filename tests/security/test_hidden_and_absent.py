@@ -95,6 +95,19 @@ class World:
         assert answer[field]["errors"], answer
         return str(answer).replace(id, ID), self._reads()
 
+    async def refusals(
+        self, kind: Kind, field: str, type_: str, given: dict[str, Any]
+    ) -> list[tuple[str, Counter[str]]]:
+        """The refusals of a mutation of an absent object, and of a hidden one with cold and with
+        warm caches."""
+        write = field, type_, given
+        await self.refusal(*write, self.absent(kind))  # the viewer is in the cache from here on
+        absent = await self.refusal(*write, self.absent(kind))
+        await self.forget()
+        cold = await self.refusal(*write, self.hidden[kind])
+        await self.remember()
+        return [absent, cold, await self.refusal(*write, self.hidden[kind])]
+
     def _reads(self) -> Counter[str]:
         return Counter(
             {
@@ -143,13 +156,7 @@ async def test_hidden_and_absent_ids_make_the_same_calls(
 async def test_writes_to_hidden_and_to_absent_ids_are_refused_alike(
     world: World, kind: Kind, field: str, type_: str, given: dict[str, Any]
 ) -> None:
-    write = field, type_, given
-    await world.refusal(*write, world.absent(kind))  # the viewer is in the cache from here on
-    absent = await world.refusal(*write, world.absent(kind))
-    await world.forget()
-    cold = await world.refusal(*write, world.hidden[kind])
-    await world.remember()
-    warm = await world.refusal(*write, world.hidden[kind])
+    absent, cold, warm = await world.refusals(kind, field, type_, given)
     assert cold == warm == absent
 
 
