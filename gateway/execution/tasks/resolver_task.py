@@ -195,7 +195,7 @@ class ResolverTask(SteppedTask):
         waits.remove_done_callback(self._wakeup)
         waits.add_done_callback(observe)
         if hasattr(waits, "_children"):
-            release(waits, observe, self.sink._run.dropped)
+            release(waits, self.sink._run.dropped)
         self._fut_waiter = None
         self._cancels += 1
         self._must_cancel = True

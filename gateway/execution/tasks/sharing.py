@@ -11,6 +11,7 @@ from asyncio import Future, Task
 from typing import Any
 
 from gateway.execution.tasks.compiled import SteppedTask
+from gateway.execution.tasks.dropped import observe
 
 PASSES_ON = "asyncio.futures"
 """The module whose callbacks only pass a cancellation on, to the work of a thread."""
@@ -38,24 +39,20 @@ def may_cancel(future: Any, coroutine: Any) -> bool:
     """
     if isinstance(future, Task):
         return not awaited_elsewhere(future)
-    if _awaited_by_asyncio(coroutine):
-        return True
-    if hasattr(future, "_children"):
-        return not _has_listeners(future) and all(map(_may_cancel_child, future._children))
-    return not _has_listeners(future) and (type(future) is not Future or _works(future))
+    return _awaited_by_asyncio(coroutine) or (not _has_listeners(future) and _is_free(future))
 
 
-def release(gathering: Any, observe: Any, dropped: list[Task[Any]]) -> None:
+def release(gathering: Any, dropped: list[Task[Any]]) -> None:
     """Cancel the futures that `asyncio.gather` awaits and that may be cancelled. The tasks among
     them are added to `dropped`."""
     for future in gathering._children:
-        if len(_callbacks(future)) > 1 and not _works(future):
+        if _has_others(future):
             continue
         if isinstance(future, Task):
             dropped.append(future)
         elif hasattr(future, "_children"):
             future.add_done_callback(observe)
-            release(future, observe, dropped)
+            release(future, dropped)
         elif _may_cancel_child(future):
             future.cancel()
 
@@ -89,8 +86,16 @@ def _has_listeners(future: Any) -> bool:
 
 def _may_cancel_child(future: Any) -> bool:
     """Whether a future that one call of `asyncio.gather` awaits may be cancelled."""
-    if sum(not _passes_on(callback) for callback in _callbacks(future)) > 1:
-        return False
+    return not _has_others(future) and _is_free(future)
+
+
+def _has_others(gathered: Any) -> bool:
+    """Whether anything besides one call of `asyncio.gather` waits for a future."""
+    return sum(not _passes_on(callback) for callback in _callbacks(gathered)) > 1
+
+
+def _is_free(future: Any) -> bool:
+    """Whether a future that nothing else waits for may be cancelled."""
     if hasattr(future, "_children"):
         return all(map(_may_cancel_child, future._children))
     return type(future) is not Future or _works(future)
