@@ -18,7 +18,7 @@ from feed_engine.feeds import preferences
 from feed_engine.transactions import blocks
 from feed_engine.transactions.blocks import Blocks
 from resolvers.context import Context
-from resolvers.paging import FIRST, Connection, list_pages, span
+from resolvers.paging import FIRST, Connection, list_page, span
 
 
 async def blocked_users(
@@ -30,11 +30,8 @@ async def blocked_users(
     before: str | None = None,
 ) -> Connection[User]:
     """The users whom the viewer blocks, last blocked first."""
-    lists = [ListKey(Mapping.USER_BLOCKS_USERS, context.require_viewer())]
-    [page] = await list_pages(context, lists, span(first, after, last, before), _blocked)
-    if isinstance(page, BaseException):
-        raise page
-    return page
+    key = ListKey(Mapping.USER_BLOCKS_USERS, context.require_viewer())
+    return await list_page(context, key, span(first, after, last, before), _blocked)
 
 
 async def _blocked(context: Context, ids: Sequence[int]) -> dict[int, User | BaseException]:

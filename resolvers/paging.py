@@ -169,6 +169,14 @@ async def list_pages(
     return [reading.page for reading in readings if reading.page is not None]
 
 
+async def list_page(context: Context, key: ListKey, span: Span, keep: Keep[R]) -> Connection[R]:
+    """The visible entries of one list in a span, newest first. Raises StoreError."""
+    [page] = await list_pages(context, [key], span, keep)
+    if isinstance(page, BaseException):
+        raise page
+    return page
+
+
 class _Reading(Generic[R]):
     """The state of filling a page from a list. `page` is set when the page is complete or can't be
     read. Until then, `wanted` is the next read."""

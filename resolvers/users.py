@@ -12,7 +12,7 @@ from resolvers.columns import Column, lists_of, sizes, viewer_has
 from resolvers.context import ID, Context, object_id
 from resolvers.hidden_objects import even_out
 from resolvers.orders import BoardOrder, UserOrder, sorted_pages, user_pages
-from resolvers.paging import FIRST, Connection, Pages, list_pages, object_page, span
+from resolvers.paging import FIRST, Connection, Pages, list_page, list_pages, object_page, span
 
 
 async def viewer(context: Context) -> User | None:
@@ -54,12 +54,8 @@ async def muted_users(
     before: str | None = None,
 ) -> Connection[User]:
     """The users whom the viewer mutes, last muted first."""
-    lists = [ListKey(Mapping.USER_MUTES_USERS, context.require_viewer())]
-    part = span(first, after, last, before)
-    [page] = await list_pages(context, lists, part, visibility.users)
-    if isinstance(page, BaseException):
-        raise page
-    return page
+    key = ListKey(Mapping.USER_MUTES_USERS, context.require_viewer())
+    return await list_page(context, key, span(first, after, last, before), visibility.users)
 
 
 @bulk
