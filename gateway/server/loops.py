@@ -6,6 +6,8 @@ import signal
 from collections.abc import Callable, Coroutine
 from typing import Any
 
+from gateway.server.allocator import limit_arenas
+
 log = logging.getLogger("pinway")
 
 _NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
@@ -48,6 +50,7 @@ def run_until_stopped(
             signal.signal(signal.SIGHUP, lambda *_: loop.call_soon_threadsafe(_tell_of_hang_up))
         await main
 
+    limit_arenas()
     before = {number: signal.getsignal(number) for number in _SIGNALS}
     try:
         with asyncio.Runner(loop_factory=new_loop) as runner:
