@@ -174,7 +174,7 @@ class _Compiling:
         computed once for all its spreads."""
         while len(selected.selections) == 1:
             [node] = selected.selections
-            if isinstance(node, FieldNode) or self._condition(node.directives) is not None:
+            if isinstance(node, FieldNode) or _condition(self.program, node.directives) is not None:
                 break
             inner: _Fragment
             if isinstance(node, FragmentSpreadNode):
@@ -198,7 +198,7 @@ class _Compiling:
             if node is None:
                 left.pop()
                 continue
-            factor = self._condition(node.directives)
+            factor = _condition(self.program, node.directives)
             if factor is False:
                 continue
             if isinstance(node, FieldNode):
@@ -282,10 +282,11 @@ class _Compiling:
     def _introspection(self, node: FieldNode, selected: SelectionSetNode) -> Part:
         """The cost of `__schema` or `__type`."""
         if self._introspected is None:
+            program = self.program  # with `self`, it would be a cycle of references
             self._introspected = Selections(
                 self._rules.introspection,
                 self._fragments,
-                lambda node: self._condition(node.directives) is not False,
+                lambda node: _condition(program, node.directives) is not False,
             )
         own = VALUE + named(node)
         if node.name.value == "__schema":
@@ -358,22 +359,22 @@ class _Compiling:
 
         return self.program.factor((name, field, "values"), count)
 
-    def _condition(self, directives: tuple[DirectiveNode, ...] | None) -> int | bool | None:
-        """The factor of @skip and @include: None if the selection always counts, False if it never
-        does. A second directive that depends on a variable is ignored."""
-        found: int | None = None
-        for directive in directives or ():
-            name = directive.name.value
-            if name not in ("skip", "include"):
-                continue
-            for argument in directive.arguments or ():
-                if isinstance(argument.value, VariableNode):
-                    found = self.program.factor(
-                        (argument.value.name.value, name), _flag(argument.value.name.value, name)
-                    )
-                elif value_from_ast_untyped(argument.value) is not (name == "include"):
-                    return False
-        return found
+
+def _condition(program: Program, directives: tuple[DirectiveNode, ...] | None) -> int | bool | None:
+    """The factor of @skip and @include: None if the selection always counts, False if it never
+    does. A second directive that depends on a variable is ignored."""
+    found: int | None = None
+    for directive in directives or ():
+        name = directive.name.value
+        if name not in ("skip", "include"):
+            continue
+        for argument in directive.arguments or ():
+            if isinstance(argument.value, VariableNode):
+                variable = argument.value.name.value
+                found = program.factor((variable, name), _flag(variable, name))
+            elif value_from_ast_untyped(argument.value) is not (name == "include"):
+                return False
+    return found
 
 
 def _is_one_of(value: Any, names: frozenset[str]) -> bool:

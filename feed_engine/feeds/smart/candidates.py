@@ -26,7 +26,7 @@ from feed_engine.feeds import affinity
 from feed_engine.feeds.follow_edges import FOLLOWS
 from feed_engine.feeds.marks import pools_generation
 from feed_engine.feeds.own_writes import in_pools, read_seeing
-from feed_engine.feeds.preferences import of_pages, requests, subjects
+from feed_engine.feeds.preferences import of_pages, requests
 from feed_engine.feeds.rows import FORMER_POPULAR_ROW, Source
 from feed_engine.feeds.settings import Feeds, FeedSettings, Passed, Preferences
 from feed_engine.feeds.smart import materialized, pool_rows, pools
@@ -36,7 +36,7 @@ from feed_engine.feeds.smart.interests import ask_fill
 from feed_engine.feeds.smart.pool_refill import ask_refill_pool
 from feed_engine.feeds.smart.pool_rows import PoolRow, PoolRows, read_pages
 from feed_engine.feeds.smart.pools import brought_by
-from feed_engine.feeds.smart.ranking import Ranking
+from feed_engine.feeds.smart.ranking import BROUGHT_BY_FOLLOW, Ranking
 from feed_engine.feeds.smart.scores import HALF_LIFE
 from feed_engine.feeds.visible import Visible
 from feed_engine.feeds.visits import Remembered, Span
@@ -58,8 +58,6 @@ FOLLOWED_INTERESTS = 1000  # interests that are read for a viewer, at most
 LOOK_BELOW = 4  # visits, one of which reads behind the former end of a shared pool
 TOPS_EVERY = 4  # visits, one of which reads what seldom has new pins
 FILLERS_AGAIN = 64  # visits, after which the passed popular pins are forgotten
-
-_BROUGHT_BY_FOLLOW = (Source.FOLLOWED, Source.INTEREST)
 
 
 class NextChunk(NamedTuple):
@@ -128,7 +126,7 @@ class Candidates:
         self._roots: dict[int, int] = {}
         self.preferred: Preferences | None = None  # as read with the followed interests
         self._pins: dict[int, Pin] = {}  # the pins that were loaded and can be seen
-        self.ranking = Ranking(feeds.settings.weights, self._subjects, self._pins)
+        self.ranking = Ranking(feeds.settings.weights, self._pins)
         # Pins, and first pins of chains, that were shown; and all that were looked up among them.
         self._shown, self._asked = set(self._passed.shown), set(self._passed.shown)
         self._dead: set[int] = set()  # pins that the viewer can't see, or owns
@@ -277,7 +275,7 @@ class Candidates:
                 c.pin_id in gone
                 or c in self._moved
                 or self._root(c) in gone
-                or not self.ranking.preferences.less.isdisjoint(self._subjects(c))
+                or not self.ranking.preferences.less.isdisjoint(self.ranking.subjects(c))
             )
         )
 
@@ -299,7 +297,7 @@ class Candidates:
         id, pin id), first for the pin itself."""
         by_root: dict[int, list[Candidate]] = defaultdict(list)
         for c in self._checked:
-            if c.source in _BROUGHT_BY_FOLLOW:
+            if c.source in BROUGHT_BY_FOLLOW:
                 by_root[self._root(c)].append(c)
         found: dict[int, tuple[tuple[int, int], ...]] = {}
         for card in chosen:
@@ -428,14 +426,7 @@ class Candidates:
             groups = board_of(c)
         if not less:
             return groups
-        return (*groups, *less.intersection(self._subjects(c)).difference(groups))
-
-    def _subjects(self, c: Candidate) -> Collection[int]:
-        """The owner, the board and the interests, as far as the cell and the loaded pins say."""
-        if (pin := self._pins.get(c.pin_id)) is not None:
-            return subjects(pin)
-        brought = c.cause_id if c.source in _BROUGHT_BY_FOLLOW else 0
-        return dict.fromkeys(id for id in (brought, c.board_id) if id)
+        return (*groups, *less.intersection(self.ranking.subjects(c)).difference(groups))
 
     def _is_checked(self, c: Candidate) -> bool:
         return c in self._checked and self._is_looked_up(c)
@@ -448,7 +439,7 @@ class Candidates:
         brought."""
         roots = {self._root(c): 0 for c in chosen}
         there, found = set(chosen) | self._checked, list[Candidate]()
-        for c in (c for source in _BROUGHT_BY_FOLLOW for c in self._rows.found[source]):
+        for c in (c for source in BROUGHT_BY_FOLLOW for c in self._rows.found[source]):
             root = self._root(c)
             if (
                 c not in there
@@ -495,7 +486,7 @@ class Candidates:
         keys = {
             c: EdgeKey(FOLLOWS[kind_of(c.cause_id)], self._viewer_id, c.cause_id)
             for c in candidates
-            if c.source in _BROUGHT_BY_FOLLOW
+            if c.source in BROUGHT_BY_FOLLOW
         }
         beside, self.beside = self.beside, ()
         ids = list(dict.fromkeys([*(c.pin_id for c in candidates), *beside]))

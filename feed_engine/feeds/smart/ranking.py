@@ -12,16 +12,19 @@ The parts other than the first are computed at each visit. So a like, or a wish 
 the next visit, whenever the pin came to its pool.
 """
 
-from collections.abc import Callable, Collection, Container, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from math import log2
 from typing import NamedTuple
 
+from datasources.records import Pin
 from feed_engine.feeds.affinity import Levels, strength
-from feed_engine.feeds.preferences import NONE, bias
+from feed_engine.feeds.preferences import NONE, bias, subjects
 from feed_engine.feeds.rows import Source
 from feed_engine.feeds.settings import Preferences, Weights
 from feed_engine.feeds.smart.generator import Candidate
+
+BROUGHT_BY_FOLLOW = (Source.FOLLOWED, Source.INTEREST)
 
 
 class Score(NamedTuple):
@@ -39,13 +42,11 @@ class Score(NamedTuple):
 
 @dataclass
 class Ranking:
-    """A viewer's order. `subjects_of`: the user, board and interests that a candidate belongs to,
-    as far as they are known: from the candidate, and for the `loaded` pins from the pin. `likes`:
-    pin → its likes, as far as they were counted."""
+    """A viewer's order. `loaded`: the pins that were loaded. `likes`: pin → its likes, as far as
+    they were counted."""
 
     weights: Weights
-    subjects_of: Callable[[Candidate], Collection[int]]
-    loaded: Container[int]
+    loaded: Mapping[int, Pin]
     preferences: Preferences = NONE
     likes: dict[int, int] = field(default_factory=dict)
     _affinity: dict[int, float] = field(default_factory=dict)
@@ -80,8 +81,15 @@ class Ranking:
 
         return {source: sorted(some, key=key) for source, some in pools.items()}
 
+    def subjects(self, c: Candidate) -> Collection[int]:
+        """The owner, the board and the interests, as far as the cell and the loaded pins say."""
+        if (pin := self.loaded.get(c.pin_id)) is not None:
+            return subjects(pin)
+        brought = c.cause_id if c.source in BROUGHT_BY_FOLLOW else 0
+        return dict.fromkeys(id for id in (brought, c.board_id) if id)
+
     def score(self, c: Candidate) -> Score:
-        ids = self.subjects_of(c)
+        ids = self.subjects(c)
         found, affinity = 0.0, self._affinity
         if affinity:
             for id in ids:

@@ -102,6 +102,8 @@ class Variables:
             self._schema, self._definitions, self._pruned(inputs), max_errors=MAX_ERRORS
         )
         if isinstance(found, list):
+            for error in found:
+                _drop_traceback(error)
             return {}, None, found
         return found.coerced, found, []
 
@@ -123,6 +125,14 @@ class Variables:
         )
         assert not isinstance(found, list)
         return found
+
+
+def _drop_traceback(error: BaseException | None) -> None:
+    """Drop the tracebacks of an error and its causes. graphql-core's frames refer to the list of
+    errors: a cycle of references, with the document in it."""
+    while error is not None:
+        error.__traceback__ = None
+        error = error.__cause__ or error.__context__ or getattr(error, "original_error", None)
 
 
 def _pruned(value: Any, type_: GraphQLInputType) -> Any:

@@ -57,33 +57,50 @@ async def resolve_in_slices(run: Any, entry: NewRows) -> None:
         return
     shape: Shape = selection.shape
     read: list[Sequence[Any]] = []
-
-    def read_part(part: range) -> None:
-        rows = range(first + part.start, first + part.stop)
-        read.append(_read_leaves(run, table, shape, rows, objs[part.start : part.stop]))
-
-    def fetch_part(fetch: Fetch, part: range, leaves: Sequence[Any]) -> None:
-        rows = range(first + part.start, first + part.stop)
-        _fetch(run, table, fetch, rows, objs[part.start : part.stop], leaves)
-
+    # No function of its own refers to `run`: with its closure, it would be a cycle of references.
     if shape.getters:
         for part in parts:
-            run.run_in_context(entry.context, read_part, part)
+            own, some = _part(first, objs, part)
+            run.run_in_context(entry.context, _add_leaves, read, run, table, shape, own, some)
             await run.rest()
     for fetch in shape.fetches:
         if fetch.bulk:
             at_once = size * slices.AT_ONCE
             for start in range(0, len(objs), at_once):
-                part = range(start, min(start + at_once, len(objs)))
-                run.run_in_context(entry.context, fetch_part, fetch, part, ())
+                own, some = _part(first, objs, range(start, min(start + at_once, len(objs))))
+                run.run_in_context(entry.context, _fetch_part, run, table, fetch, own, some, ())
                 await run.rest()
     for number, part in enumerate(parts):
+        own, some = _part(first, objs, part)
         for fetch in shape.fetches:
             if not fetch.bulk:
                 leaves = read[number] if read else ()
-                run.run_in_context(entry.context, fetch_part, fetch, part, leaves)
+                run.run_in_context(entry.context, _fetch_part, run, table, fetch, own, some, leaves)
         run.count(len(part))
         await run.rest()
+
+
+def _part(first: int, objs: Sequence[Any], part: range) -> tuple[range, Sequence[Any]]:
+    """The rows and the objects of a part of many rows."""
+    return range(first + part.start, first + part.stop), objs[part.start : part.stop]
+
+
+def _add_leaves(
+    read: list[Sequence[Any]],
+    run: State,
+    table: Table,
+    shape: Shape,
+    rows: range,
+    objs: Sequence[Any],
+) -> None:
+    read.append(_read_leaves(run, table, shape, rows, objs))
+
+
+def _fetch_part(
+    run: State, table: Table, fetch: Fetch, rows: range, objs: Sequence[Any], leaves: Sequence[Any]
+) -> None:
+    """`_fetch`, as a function of Python."""
+    _fetch(run, table, fetch, rows, objs, leaves)
 
 
 async def complete_in_slices(run: Any, entry: NewValues) -> None:

@@ -264,6 +264,8 @@ def cut_loose(table: Table) -> None:
     for column in columns:
         below, column.below = column.below, None
         if below is not None:
+            if column.kind == ABSTRACT:
+                column.values = []  # they refer to the tables
             for each in below:
                 cut_loose(each)
 

@@ -254,6 +254,7 @@ class Shares:
             too_many -= 1
             for network in account.chain[1:]:
                 network.smaller -= 1
+            account.chain = ()  # it refers to the account itself
             for size in account.ranks:
                 self._units[size] -= 1
 

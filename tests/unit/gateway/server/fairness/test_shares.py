@@ -1,6 +1,7 @@
 """A client that takes more than its share of the loop's time waits for other clients."""
 
 import asyncio
+import gc
 import random
 
 import pytest
@@ -166,6 +167,22 @@ def test_nothing_is_kept_of_clients_that_have_gone() -> None:
     shares.charge("a", 0.0)
     shares.wait("a")
     assert list(shares._accounts) == ["a"]
+
+
+def test_an_account_that_was_closed_is_freed_at_once() -> None:
+    clock = Clock()
+    shares = clock.shares()
+    shares.end("b", shares.begin("b"))
+    gc.collect()
+    gc.disable()
+    try:
+        clock.now = ALONE + WINDOW
+        shares.charge("a", 0.0)
+        shares.wait("a")
+        assert "b" not in shares._accounts
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
 
 
 def neighbor(number: int, step: int = 1) -> str:
