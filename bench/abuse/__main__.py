@@ -29,12 +29,14 @@ PARTS = {
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.abuse", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="short windows, 5,000 mutants")
+    parser.add_argument(
+        "--quick", action="store_true", help="short windows, 5,000 mutants; writes no file"
+    )
     parser.add_argument(
         "--parts", nargs="*", choices=PARTS, default=[*PARTS], help="these parts; keep the others"
     )
     parser.add_argument(
-        "--only", nargs="*", metavar="TEXT", help="attacks whose names hold this, written nowhere"
+        "--only", nargs="*", metavar="TEXT", help="attacks whose names hold this, writes no file"
     )
     parser.add_argument(
         "--page", action="store_true", help="write the figures to bench/abuse/README.md"
@@ -81,9 +83,11 @@ def run(parts: list[str], *, quick: bool, to_page: bool) -> None:
             print(f"{part} (load average {load:.1f})", file=sys.stderr, flush=True)
             found = measures[part]()
             rows += found
+            if quick:  # its figures are not those of a full run
+                continue
             kept = replace("abuse", PARTS[part], found)
             if to_page:
-                command = f"python -m bench.abuse --parts {part}" + (" --quick" if quick else "")
+                command = f"python -m bench.abuse --parts {part}"
                 page.write(kept, part, f"`{command}`: {machine()}; load average {load:.1f} before")
     print(table(rows))
 

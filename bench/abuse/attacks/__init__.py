@@ -17,6 +17,7 @@ from bench.abuse.attacks import (
     reads,
     requests,
     strangers,
+    streams,
     texts,
     writes,
 )
@@ -26,7 +27,7 @@ ATTACKS: dict[str, Attack] = {
     attack.name: attack
     for module in (
         *(documents, reads, connections, requests, writes, texts, errors, networks, quotas),
-        *(strangers, long_texts),
+        *(strangers, long_texts, streams),
     )
     for attack in module.ATTACKS
 }
