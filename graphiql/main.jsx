@@ -14,6 +14,7 @@ import { GraphiQL } from "graphiql";
 import { useEffect } from "react";
 import { createRoot } from "react-dom/client";
 import { loadBoot, signedFetch } from "./boot.js";
+import { withSubscriptions } from "./live.js";
 import { currentOperation } from "./operation.js";
 import { plainTabs } from "./plain_tabs.js";
 import { registerImagePreview } from "./preview.js";
@@ -72,7 +73,7 @@ async function start() {
     fetch: signedFetch(boot),
     enableIncrementalDelivery: false,
   });
-  const ask = traced(send);
+  const ask = withSubscriptions(traced(send), boot.endpoint);
   const fetcher = (request, options) => ask(currentOperation(request), options);
   const plugins = [HISTORY_PLUGIN, explorerPlugin(), samplesPlugin(boot.tabs), tracePlugin()];
   createRoot(document.getElementById("root")).render(

@@ -12,7 +12,7 @@ from tests.demo import copy_demo
 from tests.outside.node_tools import ensure_chromium, run_client
 from tests.pinway_process import Serving, serving
 
-TABS = ["HomeFeed", "BoardWithPins", "ReorderPin", "FollowUser", "CreatePin"]
+TABS = ["HomeFeed", "BoardWithPins", "ReorderPin", "FollowUser", "CreatePin", "BoardChanged"]
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +60,13 @@ def test_graphiql_opens_signed_in_and_every_sample_runs(seen: dict[str, Any]) ->
     assert seen["reorder"]["data"]["reorderPin"]["errors"] == []
     assert seen["follow"]["data"]["followUser"]["user"]["viewerFollows"] is True
     assert seen["createPin"]["data"]["createPin"]["pin"]["title"] == "My first pin"
+
+
+def test_graphiql_shows_each_event_of_a_subscription(seen: dict[str, Any]) -> None:
+    first, second = [event["data"]["boardChanged"] for event in seen["events"]]
+    assert (first["kind"], second["kind"]) == ("STARTED", "SAVED")
+    assert second["pin"]["title"] == "My first pin"
+    assert int(second["orderVersion"]) > int(first["orderVersion"])
 
 
 def test_graphiql_shows_the_picture_that_an_image_url_of_the_answer_names(

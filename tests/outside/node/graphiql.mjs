@@ -77,6 +77,38 @@ async function runTab(page, title) {
   return { data, errors };
 }
 
+// Follows a board in its tab while a pin is saved to it. Returns the responses that were shown.
+async function followBoard(page) {
+  await page.locator(".graphiql-tab-button", { hasText: "BoardChanged" }).click();
+  await page.locator(".graphiql-execute-button").click();
+  const shown = [];
+  const show = async (kind) => {
+    await page.waitForFunction(
+      ([suffix, kind]) =>
+        globalThis.__MONACO.editor
+          .getModels()
+          .find((model) => model.uri.path.endsWith(suffix))
+          .getValue()
+          .includes(`"kind": "${kind}"`),
+      [FILE.response, kind],
+    );
+    shown.push(JSON.parse(await textOf(page, "response")));
+  };
+  await show("STARTED");
+  await page.evaluate(async () => {
+    const { token, tabs } = await (await fetch("/graphiql/boot.json")).json();
+    const { query, variables } = tabs.find(({ title }) => title === "Create pin");
+    await fetch("/graphql", {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: `Bearer ${token}` },
+      body: JSON.stringify({ query, variables: JSON.parse(variables) }),
+    });
+  });
+  await show("SAVED");
+  await page.locator(".graphiql-execute-button").click(); // it stops the subscription
+  return shown;
+}
+
 // Rests the pointer on the first image URL of the response. Returns the picture that appears.
 async function hoverImage(page) {
   await page.evaluate((suffix) => {
@@ -189,6 +221,8 @@ await report(async () => {
     seen.reorder = await runTab(page, "ReorderPin");
     seen.follow = await runTab(page, "FollowUser");
     seen.createPin = await runTab(page, "CreatePin");
+
+    seen.events = await followBoard(page);
 
     seen.trace = await drawTrace(page);
     seen.panes = await openPanes(page);

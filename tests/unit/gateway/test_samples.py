@@ -27,7 +27,14 @@ def operation(sample: Path) -> OperationDefinitionNode:
 
 def test_there_is_a_tab_for_each_thing_that_a_newcomer_tries_first() -> None:
     names = [node.name.value for node in map(operation, SAMPLES) if node.name]
-    assert names == ["HomeFeed", "BoardWithPins", "ReorderPin", "FollowUser", "CreatePin"]
+    assert names == [
+        "HomeFeed",
+        "BoardWithPins",
+        "ReorderPin",
+        "FollowUser",
+        "CreatePin",
+        "BoardChanged",
+    ]
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: path.stem)

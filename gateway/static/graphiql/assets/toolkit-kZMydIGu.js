@@ -1,1 +1,0 @@
-throw Error(`Could not resolve "graphql-ws" imported by "@graphiql/toolkit". Is it installed?`);
