@@ -4,6 +4,7 @@ import { PersistedQueryLink } from "@apollo/client/link/persisted-queries";
 import { getMainDefinition } from "@apollo/client/utilities";
 import { newCache } from "./cache";
 import { takeEarly } from "./early";
+import { liveLink } from "./live";
 import { sendAgain } from "./lost";
 import { currentSession, endSession } from "./session";
 
@@ -48,7 +49,11 @@ declare module "@apollo/client" {
 }
 
 export const client = new ApolloClient({
-  link: ApolloLink.from([sendAgain, persisted, http]),
+  link: ApolloLink.split(
+    ({ operationType }) => operationType === "subscription",
+    liveLink,
+    ApolloLink.from([sendAgain, persisted, http]),
+  ),
   cache: newCache(),
   defaultOptions: {
     watchQuery: { errorPolicy: "all", fetchPolicy: "cache-and-network", nextFetchPolicy: "cache-first" },

@@ -24,7 +24,7 @@ interface Props {
 
 export function FeedWall({ feed, title, withReasons = false, canHide = false, empty }: Props) {
   const state = useSyncExternalStore(feed.subscribe, feed.snapshot);
-  const newPins = useNewPins(session !== null && state.entries.length > 0, state.round);
+  const news = useNewPins(session !== null && state.entries.length > 0, state.round);
   const more = useCallback(() => void feed.more(), [feed]);
   const card = useCallback(
     (entry: Entry, place: number) => (
@@ -46,9 +46,10 @@ export function FeedWall({ feed, title, withReasons = false, canHide = false, em
       <h1 class="visually-hidden">{title}</h1>
       <Banner feed={state} onRetry={() => void feed.retry()} />
       <div class="news" role="status">
-        {newPins > 0 && (
+        {news.count > 0 && (
           <button type="button" class="primary" onClick={renew}>
-            {newPins} new {newPins === 1 ? "pin" : "pins"}
+            {news.count}
+            {news.more && "+"} new {news.count === 1 ? "pin" : "pins"}
           </button>
         )}
       </div>

@@ -1,70 +1,47 @@
-// The number of new pins since the feed was opened: requested from time to time, while the page is
-// visible.
+// The number of new pins since the feed was opened, which the gateway tells as they come.
 import { useEffect, useState } from "preact/hooks";
 import { client } from "../api/client";
+import { onReconnected } from "../api/live";
 import { graphql } from "../gen";
 
-const NewestPins = graphql(`
-  query NewestPins($first: Int!) {
-    viewer {
-      id
-    }
-    followingFeed(first: $first) {
-      edges {
-        node {
-          id
-          owner {
-            id
-          }
-        }
-      }
+// The home feed is not requested, because that would use up its new pins.
+const NewPins = graphql(`
+  subscription NewPins {
+    homeFeedUpdated {
+      waiting
+      more
     }
   }
 `);
 
-const FIRST = 50;
-const EVERY_SECONDS = 20;
-
-// The ids of the newest pins that the viewer follows. The home feed is not requested, because that
-// would use up its new pins.
-async function newest(): Promise<string[]> {
-  const { data } = await client.query({
-    query: NewestPins,
-    variables: { first: FIRST },
-    fetchPolicy: "no-cache",
-  });
-  const own = data?.viewer?.id;
-  const edges = data?.followingFeed?.edges ?? [];
-  return edges.filter(({ node }) => node.owner?.id !== own).map(({ node }) => node.id);
+export interface News {
+  count: number;
+  // Whether there may be more new pins than `count`.
+  more: boolean;
 }
 
-export function useNewPins(signedIn: boolean, feed: unknown): number {
-  const [count, setCount] = useState(0);
+const NONE: News = { count: 0, more: false };
+
+export function useNewPins(signedIn: boolean, feed: unknown): News {
+  const [news, setNews] = useState(NONE);
   useEffect(() => {
-    setCount(0);
+    setNews(NONE);
     if (!signedIn) return;
-    let known: Set<string> | null = null;
-    let stopped = false;
-    const ask = async () => {
-      if (document.hidden) return;
-      const ids = await newest().catch(() => null);
-      if (stopped || !ids) return;
-      if (known === null) known = new Set(ids);
-      // Pins are listed newest first: all pins above the first known pin are new.
-      const place = ids.findIndex((id) => known?.has(id));
-      setCount(place < 0 ? ids.length : place);
-    };
-    void ask();
-    const timer = setInterval(() => void ask(), EVERY_SECONDS * 1000);
-    const onShown = () => void ask();
-    document.addEventListener("visibilitychange", onShown);
-    addEventListener("focus", onShown);
+    let latest = NONE;
+    let before = 0; // pins that were told on connections that broke: each counts from its beginning
+    const forget = onReconnected(() => {
+      before = latest.count;
+    });
+    const events = client.subscribe({ query: NewPins }).subscribe(({ data }) => {
+      if (!data?.homeFeedUpdated) return;
+      const { waiting, more } = data.homeFeedUpdated;
+      latest = { count: before + waiting, more };
+      setNews(latest);
+    });
     return () => {
-      stopped = true;
-      clearInterval(timer);
-      document.removeEventListener("visibilitychange", onShown);
-      removeEventListener("focus", onShown);
+      forget();
+      events.unsubscribe();
     };
   }, [signedIn, feed]);
-  return count;
+  return news;
 }

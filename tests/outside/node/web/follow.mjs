@@ -1,5 +1,5 @@
 // Follows somebody, and waits for what that person pins.
-import { operationOf, profile, signIn, WIDE } from "../browser.mjs";
+import { profile, signIn, WIDE } from "../browser.mjs";
 import { CREATE_PIN, makeBoard, send, URL_BASE } from "../support.mjs";
 
 // Follows somebody, sees their pins, and then a pin that they make.
@@ -16,18 +16,20 @@ export async function follow(browser, seen) {
   if ((await button.getAttribute("aria-pressed")) === "true") await button.click();
   await page.getByRole("button", { name: /^Follow Leila/ }).click();
   await page.getByRole("button", { name: /^Following Leila/ }).waitFor();
+  // The feed's stream has begun when its first event has come.
+  const counted = new Promise((resolve) => {
+    page.on("websocket", (socket) =>
+      socket.on("framereceived", ({ payload }) => payload.includes("homeFeedUpdated") && resolve()),
+    );
+  });
   await page.getByRole("link", { name: "Following", exact: true }).click();
   const first = page.locator("[data-pin]").first();
   await page.getByRole("link", { name: "Pinned before" }).first().waitFor();
   const owner = await first.locator(".card-owner").innerText();
-  await page.waitForResponse((response) => operationOf(response.request())?.operationName === "NewestPins");
+  await counted;
   await create("Pinned after");
-  // The page asks now and then, and when it is looked at again.
   const pill = page.getByRole("button", { name: /new pin/ });
-  while (!(await pill.count())) {
-    await page.evaluate(() => dispatchEvent(new Event("focus")));
-    await page.waitForTimeout(100);
-  }
+  await pill.waitFor();
   const words = await pill.innerText();
   await pill.click();
   await page.getByRole("link", { name: "Pinned after" }).first().waitFor();
