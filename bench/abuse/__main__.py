@@ -83,7 +83,7 @@ def run(parts: list[str], *, quick: bool, to_page: bool) -> None:
             print(f"{part} (load average {load:.1f})", file=sys.stderr, flush=True)
             found = measures[part]()
             rows += found
-            if quick:  # its figures are not those of a full run
+            if quick:  # the figures of a quick run are not kept
                 continue
             kept = replace("abuse", PARTS[part], found)
             if to_page:
