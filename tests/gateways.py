@@ -17,7 +17,6 @@ from gateway.execution.executor import Executor, Result
 from gateway.execution.subscriptions import Results
 from gateway.settings import Settings, read_settings
 from gateway.site.executors import new_executor
-from gateway.site.installation import install
 from gateway.site.runtime import Runtime, running
 from resolvers.context import Context
 
@@ -170,9 +169,8 @@ async def embedded_gateway(
 
 @asynccontextmanager
 async def gateway_on(settings: Settings) -> AsyncIterator[Gateway]:
-    """A gateway on the stores that the settings name."""
-    await install(settings, lambda progress: None)
-    async with running(settings) as runtime:
+    """A gateway on the stores that the settings name, which are created if they are new."""
+    async with running(settings, create=lambda progress: None) as runtime:
         yield Gateway(runtime, new_executor(settings))
         await asyncio.sleep(0)
 

@@ -16,8 +16,6 @@ from gateway.site.executors import new_executor
 from tests.gateways import embedded_gateway
 from tests.pauses import Pause
 
-pytestmark = pytest.mark.anyio
-
 FEEDS = "{ followingFeed(first: 5) { edges { node { id } } } homeFeed(first: 5) { visitId } }"
 SECONDS = 300.0
 QUIET = replace(ADAPTIVE, warm=0.0)  # a shadow call ends by itself a moment later
@@ -43,15 +41,11 @@ class Hanging:
             self.running -= 1
 
 
-@pytest.fixture(scope="module")
-def anyio_backend() -> str:
-    """asyncio's own event loop, whose clock a test can move."""
-    return "asyncio"
-
-
 @pytest.fixture
 def pass_deadline(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
-    """A function that moves the clock behind the deadline of each request that runs."""
+    """A function that moves the clock behind the deadline of each request that runs. It needs an
+    event loop of asyncio's own. Tests that anyio runs may get uvloop's, which a fixture of the
+    session holds open, and whose timers would take no notice."""
 
     def jump() -> None:
         loop = asyncio.get_running_loop()
@@ -61,10 +55,14 @@ def pass_deadline(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     return jump
 
 
-async def test_a_request_that_is_over_has_left_no_call_behind(
+def test_a_request_that_is_over_has_left_no_call_behind(
     tmp_path: Path, pass_deadline: Callable[[], None]
 ) -> None:
-    async with embedded_gateway(tmp_path) as gateway:
+    asyncio.run(_over(tmp_path, pass_deadline))
+
+
+async def _over(folder: Path, pass_deadline: Callable[[], None]) -> None:
+    async with embedded_gateway(folder) as gateway:
         await gateway.sign_up("ann")
         gateway.executor = new_executor(Settings(http=Http(request_timeout=SECONDS)))
         hanging = Hanging(calls=4)
@@ -84,10 +82,14 @@ async def test_a_request_that_is_over_has_left_no_call_behind(
         assert all(began < (told or 0) - SECONDS <= now for told in hanging.told)
 
 
-async def test_a_mutation_that_is_cut_tells_for_each_field_what_is_known(
+def test_a_mutation_that_is_cut_tells_for_each_field_what_is_known(
     tmp_path: Path, pass_deadline: Callable[[], None]
 ) -> None:
-    async with embedded_gateway(tmp_path) as gateway:
+    asyncio.run(_cut(tmp_path, pass_deadline))
+
+
+async def _cut(folder: Path, pass_deadline: Callable[[], None]) -> None:
+    async with embedded_gateway(folder) as gateway:
         await gateway.sign_up("ann")
         stores, patient = gateway.stores, gateway.executor
         gateway.executor = new_executor(Settings(http=Http(request_timeout=SECONDS)))
