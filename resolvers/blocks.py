@@ -91,6 +91,8 @@ async def hidden(context: Context, user_ids: Collection[int]) -> Set[int]:
     if viewer_id is None:
         return frozenset()
     known = await load(context)
+    if known.closes(viewer_id):
+        return frozenset(user_ids)
     if known.whole:
         return known.ids.intersection(user_ids) if known.ids else known.ids
     if not user_ids:

@@ -65,6 +65,12 @@ class Context:
         self.readings = Readings(self.loaders)
 
     @property
+    def closed(self) -> bool:
+        """Whether the request turned out to be of a deleted account. Everything is hidden from
+        it."""
+        return self.blocks is not None and self.blocks.closes(self.viewer_id)
+
+    @property
     def fault(self) -> RequestError | None:
         """An error of the answer as a whole, in addition to the errors of its fields."""
         return self.readings.fault
