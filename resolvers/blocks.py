@@ -67,6 +67,11 @@ async def load(context: Context) -> Blocks:
     return known
 
 
+async def are_closed(context: Context) -> bool:
+    """Whether the request is of a deleted account. Reads the blocks if nothing has yet."""
+    return (await load(context)).closes(context.viewer_id)
+
+
 async def _read(stores: Stores, viewer_id: int) -> Blocks | None:
     """The blocks in the object cache, or from the viewer's shard; None if neither answers."""
     key, entry = blocks.cache_key(viewer_id), None

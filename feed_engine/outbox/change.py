@@ -119,7 +119,7 @@ class BoardSecrecy(Task, frozen=True):
     at: int
 
 
-class BoardDeleted(Task, frozen=True):
+class BoardDeleted(Task, frozen=True, omit_defaults=True):
     """A board was deleted: its pins are deleted, too. With `strip`, the pins' texts and pictures
     are removed from them."""
 
