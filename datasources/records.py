@@ -38,10 +38,13 @@ class Image(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 
 
 class User(Record, frozen=True, omit_defaults=True, kw_only=True):
+    """A user. `deleted` is when the account was deleted."""
+
     username: str
     full_name: str = ""
     about: str = ""
     avatar: Image | None = None
+    deleted: int = 0
 
 
 class Board(Record, frozen=True, omit_defaults=True, kw_only=True):

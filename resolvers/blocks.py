@@ -67,6 +67,11 @@ async def load(context: Context) -> Blocks:
     return known
 
 
+async def are_closed(context: Context) -> bool:
+    """Whether the request is of a deleted account. Reads the blocks if nothing has yet."""
+    return (await load(context)).closes(context.viewer_id)
+
+
 async def _read(stores: Stores, viewer_id: int) -> Blocks | None:
     """The blocks in the object cache, or from the viewer's shard; None if neither answers."""
     key, entry = blocks.cache_key(viewer_id), None
@@ -91,6 +96,8 @@ async def hidden(context: Context, user_ids: Collection[int]) -> Set[int]:
     if viewer_id is None:
         return frozenset()
     known = await load(context)
+    if known.closes(viewer_id):
+        return frozenset(user_ids)
     if known.whole:
         return known.ids.intersection(user_ids) if known.ids else known.ids
     if not user_ids:

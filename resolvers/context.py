@@ -36,7 +36,8 @@ class Context:
     `walks` finds related pins, `search` is the index of texts, `live` has the streams of this
     process, and `waiting` looks for pins that wait in pools.
     `blocks` are the viewer's blocks, once they were read, and `reading` is their
-    read; `looked_up` says whether further blocks were looked up (`resolvers.blocks`).
+    read; `looked_up` says whether further blocks were looked up (`resolvers.blocks`). `deleting`:
+    the request deletes the viewer's account.
     """
 
     stores: Stores
@@ -56,6 +57,7 @@ class Context:
     scanning: Scanning = field(init=False, default_factory=Scanning)
     loaders: Loaders = field(init=False)
     blocks: Blocks | None = field(init=False, default=None)
+    deleting: bool = field(init=False, default=False)
     looked_up: bool = field(init=False, default=False)
     reading: "asyncio.Task[Blocks | None] | None" = field(init=False, default=None)
     readings: Readings = field(init=False)
@@ -63,6 +65,13 @@ class Context:
     def __post_init__(self) -> None:
         self.loaders = Loaders(self.stores)
         self.readings = Readings(self.loaders)
+
+    @property
+    def closed(self) -> bool:
+        """Whether the request turned out to be of a deleted account, and is not its deletion.
+        Everything is hidden from it."""
+        known = self.blocks
+        return known is not None and known.closes(self.viewer_id) and not self.deleting
 
     @property
     def fault(self) -> RequestError | None:

@@ -26,8 +26,11 @@ class Resolver(Protocol[In_contra, P_co]):
     async def __call__(self, context: Context, *, input: In_contra) -> P_co: ...
 
 
-def mutation(write: Callable[[Context, In], Awaitable[P]]) -> Resolver[In, P]:
-    """The resolver of a mutation. `write` does the work and returns the payload.
+def mutation(
+    write: Callable[[Context, In], Awaitable[P]], *, of_deleted: bool = False
+) -> Resolver[In, P]:
+    """The resolver of a mutation. `write` does the work and returns the payload. `of_deleted`: a
+    deleted account may send it, too.
 
     Errors that the client can correct are in the payload's `errors`. If the client is not signed
     in, or a store failed, the whole field is an error. A refusal that needs more than an error
@@ -36,7 +39,8 @@ def mutation(write: Callable[[Context, In], Awaitable[P]]) -> Resolver[In, P]:
     empty: type[P] = get_type_hints(write)["return"]
 
     async def answer(context: Context, input: In) -> P:
-        await _check_viewer(context)
+        if not of_deleted:
+            await _check_viewer(context)
         try:
             return await write(context, input)
         except Unauthenticated:

@@ -111,7 +111,7 @@ async def comments(context: Context, ids: Sequence[int]) -> Found[Comment]:
         and _was_flipped(context, comment, on.get(pin.board_id))
     }
     if not doubtful:
-        return seen
+        return await _by_users(context, seen)
     for pin_id in _pin_ids(doubtful):
         loaders.pins.clear(pin_id)
     for board_id in on:
@@ -121,7 +121,7 @@ async def comments(context: Context, ids: Sequence[int]) -> Found[Comment]:
         del seen[id]
         loaders.comments.clear(id)
     later = await _load(context, loaders.comments, list(doubtful))
-    return seen | _seen_with(later, under, _pin_id)
+    return await _by_users(context, seen | _seen_with(later, under, _pin_id))
 
 
 async def user(context: Context, id: int) -> User | None:
@@ -183,6 +183,21 @@ async def _boards_of(context: Context, pins: Found[Pin]) -> Found[Board]:
 
 _board_id: Callable[[Pin], int] = attrgetter("board_id")
 _pin_id: Callable[[Comment], int] = attrgetter("pin_id")
+
+
+async def _by_users(context: Context, found: dict[int, Comment | BaseException]) -> Found[Comment]:
+    """The comments without those of deleted accounts. The authors are loaded after all else is
+    known: the calls of stores for a hidden comment stay those for an absent one."""
+    authors = list({it.author_id for it in found.values() if isinstance(it, Comment)})
+    loaded = await context.loaders.users.many(authors)
+    gone = {id for id, user in zip(authors, loaded, strict=True) if user is None}
+    if not gone:
+        return found
+    return {
+        id: it
+        for id, it in found.items()
+        if isinstance(it, BaseException) or it.author_id not in gone
+    }
 
 
 def _pin_ids(found: Found[Comment]) -> list[int]:

@@ -64,6 +64,12 @@ class UpdateProfileInput(_Change, inputs.UpdateProfile):
     idempotency_key: str | None = _key()
 
 
+@strawberry.input(description="The account to delete: the viewer's own.")
+class DeleteAccountInput(inputs.DeleteAccount):
+    username: str = _given("The viewer's user name, repeated so that nobody does it by accident.")
+    idempotency_key: str | None = _key()
+
+
 @strawberry.input(description="A new board for the viewer.")
 class CreateBoardInput(inputs.CreateBoard):
     name: str = _given("The name, 1 to 180 characters.")

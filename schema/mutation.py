@@ -32,6 +32,13 @@ class Mutation:
         input=inputs.UpdateProfileInput,
         cost=WRITE,
     )
+    delete_account: payloads.DeleteAccountPayload | None = mutation(
+        people.delete_account,
+        "Delete the viewer's account and all that belongs to it, for good. The user name is free "
+        "again after 30 days.",
+        input=inputs.DeleteAccountInput,
+        cost=WRITE,
+    )
     create_board: payloads.CreateBoardPayload | None = mutation(
         boards.create_board, "Create a board.", input=inputs.CreateBoardInput, cost=WRITE
     )

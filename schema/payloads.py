@@ -99,6 +99,17 @@ class UpdateProfilePayload:
 
 
 @strawberry.type(
+    description="The deleted account. For everybody, the user and all that belonged to the user is "
+    "gone now, and the user's tokens are refused; jobs remove the rest from lists and counts."
+)
+class DeleteAccountPayload:
+    deleted_user_id: strawberry.ID | None = plain(
+        "The id of the deleted user; null when there are errors."
+    )
+    errors: list[UserError] = _errors()
+
+
+@strawberry.type(
     description="The new board. The board and its owner's lists and counts can be read now."
 )
 class CreateBoardPayload:

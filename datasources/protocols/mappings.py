@@ -40,6 +40,12 @@ class MappingStore(Protocol):
     async def respacings(self, key: ListKey, after_era: int) -> list[Respacing]:
         """The list's stored respacings after an era, in order."""
 
+    async def rows_into(
+        self, mapping: MappingName, shard: int, targets: range, after: EdgeKey | None, limit: int
+    ) -> list[Edge]:
+        """Up to `limit` rows on a shard whose to ids are in a range, active or not, in order of
+        from id and to id, after a row. No index helps: the shard's table is read."""
+
     async def apply(self, edges: Sequence[tuple[MappingName, Edge]]) -> None:
         """Write rows where they are newer, with one transaction for each shard, on all servers at
         once."""

@@ -102,7 +102,8 @@ class Outbox(Protocol):
         """The parked rows of all shards that can be reached."""
 
     async def backlog(self) -> Backlog:
-        """The counts of all rows. A server that fails costs its own rows only."""
+        """The counts of all rows, except rows that were posted for a later time. A server that
+        fails costs its own rows only."""
 
     async def finish(self, shard: int, id: int) -> None:
         """Remove a row whose work is done. May be called twice."""

@@ -89,6 +89,22 @@ class ShardTx(Protocol):
     async def rows_above(self, key: ListKey, sequence: int, limit: int) -> list[Edge]:
         """Up to `limit` rows with higher sequences, nearest first, active or not."""
 
+    async def rows_of(self, key: ListKey, after_id: int, limit: int) -> list[Edge]:
+        """Up to `limit` rows with higher to ids, in order of their to ids, active or not."""
+
+    async def erase_edges(self, keys: Sequence[EdgeKey]) -> None:
+        """Remove rows. An older write of a removed row would be applied again, so this is only for
+        rows that no unfinished work can write."""
+
+    async def erase(self, ids: Sequence[int]) -> None:
+        """Remove objects."""
+
+    async def erase_lists(self, from_ids: Sequence[int]) -> None:
+        """Remove the heads and respacings of all lists of these objects. Their rows stay."""
+
+    async def erase_visits(self, user_id: int) -> None:
+        """Remove all visits of a user."""
+
     async def era(self, key: ListKey) -> int:
         """The number of respacings of an ordered list; 0 for other lists."""
 
@@ -98,8 +114,8 @@ class ShardTx(Protocol):
         RESPACINGS_KEPT_MS, as one of the list's last RESPACINGS_KEPT; older ones are removed now.
         """
 
-    async def post(self, kind: str, payload: bytes) -> int:
-        """Add an outbox row. Returns its id on this shard."""
+    async def post(self, kind: str, payload: bytes, *, delay: int = 0) -> int:
+        """Add an outbox row, which is due after `delay` ms. Returns its id on this shard."""
 
     async def hold(self, keys: Sequence[ListKey]) -> None:
         """From the commit on, keep these ordered lists out of the caches, until each is released as

@@ -113,6 +113,17 @@ class Lists:
                 some = keys[at : at + ROWS_A_STATEMENT]
                 await self._put_some(mapping, {key: newest[key] for key in some})
 
+    async def erase(self, keys: Sequence[EdgeKey]) -> None:
+        """Remove rows, whether they are active or not."""
+        for key, row in (await self.rows(keys)).items():
+            await self._session.run(
+                "tx.erase_edges",
+                f"DELETE FROM {{db}}.{key.mapping.value} WHERE from_id = ? AND to_id = ?",
+                (key.from_id, key.to_id),
+            )
+            self._note(key.mapping, row, row._replace(active=False))
+            self._rows[key] = None
+
     def finish(self) -> None:
         """Write the changed heads with the commit."""
         changed = sorted(self._changed, key=_order)

@@ -106,6 +106,22 @@ class SqlMappings:
         [rows] = await self._router.read("mappings.respacings", [part])
         return [codecs.respacing(row) for row in rows]
 
+    async def rows_into(
+        self, mapping: Mapping, shard: int, targets: range, after: EdgeKey | None, limit: int
+    ) -> list[Edge]:
+        seek, place = "", tuple[int, ...]()
+        if after is not None:
+            seek = "from_id >= ? AND (from_id > ? OR to_id > ?) AND "
+            place = (after.from_id, after.from_id, after.to_id)
+        rest = (
+            f"FROM {{db}}.{mapping.value}{self._router.engine.dialect.by()} "
+            f"WHERE {seek}to_id >= ? AND to_id < ? ORDER BY from_id, to_id LIMIT ?"
+        )
+        args = (*place, targets.start, targets.stop, limit)
+        part = Part(self._router.place(shard), codecs.EDGE_COLUMNS, rest, args)
+        [rows] = await self._router.read("mappings.rows_into", [part])
+        return [codecs.edge(row) for row in rows]
+
     async def apply(self, edges: Sequence[tuple[Mapping, Edge]]) -> None:
         await self._write(edges, len(edges) or 1)
 

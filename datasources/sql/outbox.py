@@ -115,7 +115,9 @@ class SqlOutbox:
             "COUNT(*), COALESCE(SUM(attempts > 0), 0), "
             f"COALESCE(SUM(due = {SET_ASIDE}), 0), MIN(created)"
         )
-        read = self._read_each("outbox.backlog", columns, "FROM {db}.outbox", lost=lost)
+        # Work that was posted for later is not late.
+        rest, args = "FROM {db}.outbox WHERE attempts > 0 OR due <= ?", (self._router.clock(),)
+        read = self._read_each("outbox.backlog", columns, rest, args, lost=lost)
         async for _, [(some, some_parked, some_aside, first)] in read:
             rows, parked = rows + int(some), parked + int(some_parked)
             aside += int(some_aside)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from datasources import ids
 from datasources.errors import StoreConflict
-from datasources.ids import Kind
+from datasources.ids import Kind, local_of
 from datasources.mappings import Edge, EdgeKey, ListHead, ListKey, Mapping
 from datasources.protocols import (
     RESPACINGS_KEPT,
@@ -19,7 +19,7 @@ from datasources.sql import codecs
 from datasources.sql.dialect import Dialect, marks, rows_of_marks
 from datasources.sql.engine import Session
 from datasources.sql.lists import ROWS_A_STATEMENT, Lists, touch
-from datasources.sql.schema import KEYS, OBJECT_TABLES, PAGES
+from datasources.sql.schema import ERAS, KEYS, OBJECT_TABLES, PAGES
 
 BYTES_A_STATEMENT = 1 << 20  # far below MySQL's max_allowed_packet
 _QUOTA = ("viewer_id", "day", "subject")
@@ -124,6 +124,44 @@ class SqlTx:
         bound = (self._dialect.bound(sequence),)
         return await self._neighbors("tx.rows", key, "AND sequence > ?", bound, "ASC", limit)
 
+    async def rows_of(self, key: ListKey, after_id: int, limit: int) -> list[Edge]:
+        await self.head(key)
+        found = await self._session.run(
+            "tx.rows",
+            f"SELECT {codecs.EDGE_COLUMNS} FROM {{db}}.{key.mapping.value}{self._dialect.by()} "
+            f"WHERE from_id = ? AND to_id > ? ORDER BY to_id LIMIT {limit:d}",
+            (key.from_id, after_id),
+        )
+        return [codecs.edge(row) for row in found.rows]
+
+    async def erase_edges(self, keys: Sequence[EdgeKey]) -> None:
+        for key in keys:
+            self._check(key.from_id)
+        self._neighbors_read.clear()
+        await self._lists.erase(keys)
+
+    async def erase(self, ids: Sequence[int]) -> None:
+        for id in ids:
+            statement = f"DELETE FROM {{db}}.{self._table(id)} WHERE local_id = ?"
+            self._session.at_commit(statement, (local_of(id),))
+
+    async def erase_lists(self, from_ids: Sequence[int]) -> None:
+        codes = [code for mapping in Mapping for code in (mapping.code, ERAS + mapping.code)]
+        for id in from_ids:
+            self._check(id)
+            self._session.at_commit(
+                f"DELETE FROM {{db}}.lists WHERE mapping IN ({marks(len(codes))}) AND from_id = ?",
+                (*codes, id),
+            )
+            self._session.at_commit("DELETE FROM {db}.respacings WHERE from_id = ?", (id,))
+
+    async def erase_visits(self, user_id: int) -> None:
+        self._check(user_id)
+        self._session.at_commit("DELETE FROM {db}.visits WHERE user_id = ?", (user_id,))
+        self._session.at_commit(
+            f"DELETE FROM {{db}}.lists WHERE mapping = {VISITS_LOCK} AND from_id = ?", (user_id,)
+        )
+
     async def era(self, key: ListKey) -> int:
         self._check(key.from_id)
         return (await self._lists.head(key)).era
@@ -145,13 +183,13 @@ class SqlTx:
         )
         return era
 
-    async def post(self, kind: str, payload: bytes) -> int:
+    async def post(self, kind: str, payload: bytes, *, delay: int = 0) -> int:
         now = self._clock()
         made = await self._session.run(
             "tx.post",
             "INSERT INTO {db}.outbox (kind, payload, created, due, attempts) "
             "VALUES (?, ?, ?, ?, 0)",
-            (kind.encode(), payload, now, now),
+            (kind.encode(), payload, now, now + delay),
         )
         return made.last_id
 

@@ -119,10 +119,27 @@ class BoardSecrecy(Task, frozen=True):
     at: int
 
 
-class BoardDeleted(Task, frozen=True):
-    """A board was deleted: its pins are deleted, too."""
+class BoardDeleted(Task, frozen=True, omit_defaults=True):
+    """A board was deleted: its pins are deleted, too. With `strip`, the pins' texts and pictures
+    are removed from them."""
 
     board_id: int
+    at: int
+    strip: bool = False
+
+
+class AccountDeleted(Task, frozen=True):
+    """An account was deleted: its boards, follows, likes, comments and feeds end."""
+
+    user_id: int
+    at: int
+
+
+class AccountErased(Task, frozen=True):
+    """An account was deleted long ago: all that is left of it is removed from the stores, and its
+    user name is freed."""
+
+    user_id: int
     at: int
 
 
@@ -175,6 +192,8 @@ AnyTask = (
     | TextChanged
     | BoardSecrecy
     | BoardDeleted
+    | AccountDeleted
+    | AccountErased
     | Respace
     | VisitShown
     | FanOutBatch

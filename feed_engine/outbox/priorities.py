@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from datasources.protocols import BULK, NORMAL, PRIORITIES, URGENT
 from feed_engine.outbox.change import (
+    AccountDeleted,
+    AccountErased,
     Blocked,
     BoardDeleted,
     BoardSecrecy,
@@ -22,6 +24,8 @@ OF_TASKS: Mapping[type[Task], str] = {
     VisitShown: URGENT,
     BoardSecrecy: BULK,
     BoardDeleted: BULK,
+    AccountDeleted: BULK,
+    AccountErased: BULK,
     Respace: BULK,
     FanOutBatch: BULK,
 }

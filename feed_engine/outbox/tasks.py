@@ -24,6 +24,8 @@ from feed_engine.related.pool import pin_liked
 from feed_engine.related.walks import Walks
 from feed_engine.transactions import hold
 from feed_engine.transactions.hold import held
+from feed_engine.writes.account_erasure import account_erased
+from feed_engine.writes.account_tasks import account_deleted
 from feed_engine.writes.block_tasks import blocked
 from feed_engine.writes.board_tasks import board_deleted, board_secrecy
 
@@ -34,6 +36,10 @@ def _pin(task: Any) -> Sequence[int]:
 
 def _board(task: Any) -> Sequence[int]:
     return [task.board_id]
+
+
+def _user(task: Any) -> Sequence[int]:
+    return [task.user_id]
 
 
 def _target(task: Any) -> Sequence[int]:
@@ -72,6 +78,8 @@ HANDLERS: dict[str, Handler] = {
     "VisitShown": visit_shown,
     "BoardSecrecy": noting(board_secrecy, _board),
     "BoardDeleted": noting(board_deleted, _board),
+    "AccountDeleted": noting(account_deleted, _user, SEARCH),
+    "AccountErased": account_erased,
     "Respace": respace,
     arrange.KIND: rearranged,
     hold.KIND: held,

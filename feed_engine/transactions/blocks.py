@@ -3,6 +3,9 @@
 Neither of two such users sees the other. A user may be blocked by very many users, so a viewer's
 blocks are read up to a bound; beyond it, single edges are looked up. Both lists are on the viewer's
 shard. The object cache keeps them as one entry, which a write of a block drops for both users.
+
+A deleted account blocks itself: so every request with one of its tokens learns of the deletion
+together with the blocks, without a further read (`closes`).
 """
 
 from collections.abc import Sequence
@@ -26,6 +29,10 @@ class Blocks(NamedTuple):
 
     ids: frozenset[int] = frozenset()
     whole: bool = True
+
+    def closes(self, viewer_id: int | None) -> bool:
+        """Whether the viewer's own account is deleted. It sees nothing any more."""
+        return viewer_id in self.ids
 
 
 NONE = Blocks()
@@ -79,15 +86,29 @@ async def holds(stores: Stores, viewer_id: int, user_id: int | None) -> bool:
 async def hides(stores: Stores, viewer_id: int, known: Blocks, user_id: int | None) -> bool:
     """Whether the known blocks, or further ones, hide a user. The calls of stores do not depend on
     the user, who may be missing."""
+    if known.closes(viewer_id):
+        return True
     if known.whole:
         return user_id in known.ids
     return await holds(stores, viewer_id, user_id)
 
 
 async def hold_in(tx: ShardTx, viewer_id: int, user_id: int) -> bool:
-    """Return whether a block keeps the viewer and the user apart, in a transaction on the viewer's
-    shard. Locks the viewer's blocks."""
+    """Return whether a block keeps the viewer and the user apart, or the viewer's account is
+    deleted, in a transaction on the viewer's shard. Locks the viewer's blocks."""
     for mapping in LISTS:
         await tx.head(ListKey(mapping, viewer_id))
-    found = await tx.edges(keys(viewer_id, user_id))
+    found = await tx.edges([*keys(viewer_id, user_id), own_key(viewer_id)])
     return any(edge.active for edge in found.values())
+
+
+def own_key(viewer_id: int) -> EdgeKey:
+    """The block that marks a deleted account."""
+    return EdgeKey(Mapping.USER_BLOCKS_USERS, viewer_id, viewer_id)
+
+
+async def closed_in(tx: ShardTx, viewer_id: int) -> bool:
+    """Return whether the viewer's account is deleted, in a transaction on the viewer's shard. Locks
+    the viewer's blocks."""
+    row = await tx.edge(own_key(viewer_id))
+    return row is not None and row.active

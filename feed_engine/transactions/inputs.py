@@ -51,6 +51,12 @@ class ProfileChange(Input, frozen=True, kw_only=True):
         return found
 
 
+class Deletion(Input, frozen=True, kw_only=True):
+    """The deletion of an account, with the user's own name."""
+
+    username: str
+
+
 class NewBoard(Input, frozen=True, kw_only=True):
     name: str
     description: str = ""

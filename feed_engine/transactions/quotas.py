@@ -30,7 +30,7 @@ _OF_KINDS = {
 _TAKING_BACK = {
     *("deleteBoard", "deletePin", "deleteComment"),
     *("unlikePin", "unfollow", "unhidePin", "seeAsUsual"),
-    *("unblockUser", "unmuteUser"),
+    *("unblockUser", "unmuteUser", "deleteAccount"),
 }
 """Mutations that end what an earlier write began. They are never refused: otherwise strangers whose
 comments an owner deletes would use up the owner's day. The earlier writes bound their number."""

@@ -10,6 +10,7 @@ from feed_engine.ordering.arrange import reorder_pins
 from feed_engine.ordering.reorder import reorder_pin
 from feed_engine.transactions.inputs import (
     BoardChange,
+    Deletion,
     NewBoard,
     NewComment,
     NewPin,
@@ -24,6 +25,7 @@ from feed_engine.transactions.results import (
     PinWritten,
     Reordered,
 )
+from feed_engine.writes.accounts import delete_account
 from feed_engine.writes.blocks import block_user, unblock_user
 from feed_engine.writes.boards import create_board, delete_board, update_board
 from feed_engine.writes.comments import create_comment, delete_comment
@@ -46,6 +48,7 @@ __all__ = [
     "BoardChange",
     "BoardWritten",
     "CommentWritten",
+    "Deletion",
     "NewBoard",
     "NewComment",
     "NewPin",
@@ -59,6 +62,7 @@ __all__ = [
     "create_board",
     "create_comment",
     "create_pin",
+    "delete_account",
     "delete_board",
     "delete_comment",
     "delete_pin",

@@ -53,7 +53,7 @@ async def board_deleted(
         [rows] = await stores.shards.mappings.pages([request])
         if not rows:
             return
-        await _delete(stores, task.board_id, [row.to_id for row in rows])
+        await _delete(stores, task.board_id, [row.to_id for row in rows], strip=task.strip)
 
 
 async def _publish(stores: Stores, board_id: int, pin_ids: list[int], at: int) -> None:
@@ -72,7 +72,7 @@ async def _publish(stores: Stores, board_id: int, pin_ids: list[int], at: int) -
     await commit(stores, shard_of(board_id), work)
 
 
-async def _delete(stores: Stores, board_id: int, pin_ids: list[int]) -> None:
+async def _delete(stores: Stores, board_id: int, pin_ids: list[int], *, strip: bool) -> None:
     async def work(tx: ShardTx) -> Change:
         board, rows = await _locked_board(tx, board_id), Rows(tx)
         for pin_id in pin_ids:
@@ -81,7 +81,7 @@ async def _delete(stores: Stores, board_id: int, pin_ids: list[int]) -> None:
             if found is None:
                 raise StoreCorrupt(f"board {board_id} holds pin {pin_id}, which does not exist")
             if placed is not None and placed.active:
-                await deactivate(tx, rows, board, *found)
+                await deactivate(tx, rows, board, *found, strip=strip)
         return rows.change(objects=pin_ids)
 
     await commit(stores, shard_of(board_id), work)

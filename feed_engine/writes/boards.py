@@ -6,6 +6,7 @@ any order.
 """
 
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 import msgspec
 
@@ -17,7 +18,7 @@ from datasources.protocols import ShardTx, Stores
 from datasources.records import Board
 from feed_engine.live import events
 from feed_engine.outbox.change import AnyTask, BoardDeleted, BoardSecrecy, TextChanged
-from feed_engine.transactions import access
+from feed_engine.transactions import access, blocks
 from feed_engine.transactions.commit import (
     Mutation,
     Outcome,
@@ -40,6 +41,8 @@ async def create_board(
     new = new.checked()
 
     async def work(tx: ShardTx, _: None) -> Outcome[BoardWritten]:
+        if await blocks.closed_in(tx, viewer_id):
+            raise access.missing(Kind.USER, viewer_id)
         board = Board(
             created=at if at is not None else now_ms(),
             name=new.name,
@@ -90,7 +93,7 @@ async def update_board(
         if "secret" in fields and after.flips:
             # Also if nothing changes: an earlier change of `flips` may be missing on another shard.
             await rows.put(Mapping.USER_HAS_PUBLIC_BOARDS, _rows_of(after)[1])
-        told = [_edited(board_id)] if changes else []
+        told = [edited(board_id)] if changes else []
         following = rows.change(objects=[board_id], tasks=tasks, events=told)
         return Outcome(after, Saved(id=board_id), following, durable=bool(changes))
 
@@ -107,16 +110,24 @@ async def delete_board(
 
     async def work(tx: ShardTx, _: None) -> Outcome[Board]:
         board, raw = await access.lock_own_board(tx, viewer_id, board_id)
-        after = await edit(tx, board, raw, {"active": False, "flips": board.flips + 1})
         rows = Rows(tx)
-        for mapping, edge in zip(_LISTS, _rows_of(after), strict=True):
-            await rows.put(mapping, edge)
+        after = await deactivate(tx, rows, board, raw, {})
         tasks = [BoardDeleted(board_id=board_id, at=now_ms())]
-        following = rows.change(objects=[board_id], tasks=tasks, events=[_edited(board_id)])
+        following = rows.change(objects=[board_id], tasks=tasks, events=[edited(board_id)])
         return Outcome(after, Saved(id=board_id), following)
 
     shard, given = access.home(stores, Kind.BOARD, board_id), Target(id=board_id)
     return await _on_board(stores, Mutation("deleteBoard", shard, viewer_id, key, given), work)
+
+
+async def deactivate(
+    tx: ShardTx, rows: Rows, board: Board, raw: bytes, changes: dict[str, Any]
+) -> Board:
+    """Deactivate a locked board and its rows, with further changes. Returns the inactive board."""
+    after = await edit(tx, board, raw, {**changes, "active": False, "flips": board.flips + 1})
+    for mapping, edge in zip(_LISTS, _rows_of(after), strict=True):
+        await rows.put(mapping, edge)
+    return after
 
 
 _LISTS = (Mapping.USER_HAS_BOARDS, Mapping.USER_HAS_PUBLIC_BOARDS)
@@ -132,7 +143,8 @@ def _rows_of(board: Board) -> tuple[Edge, Edge]:
     )
 
 
-def _edited(board_id: int) -> events.BoardEvent:
+def edited(board_id: int) -> events.BoardEvent:
+    """The event of a change of the board itself."""
     return events.BoardEvent(board_id=board_id, change=events.BoardChange.BOARD_EDITED)
 
 

@@ -1,5 +1,7 @@
 """Creates and deletes comments. A comment is on its pin's shard."""
 
+from typing import Any
+
 import msgspec
 
 from datasources import records
@@ -89,18 +91,9 @@ async def delete_comment(
             raise Forbidden(
                 "Only its author and the owner of its pin may delete a comment.", "commentId"
             )
-        after = await edit(tx, comment, raw, {"active": False})
-        await tx.head(ListKey(Mapping.PIN_HAS_COMMENTS, comment.pin_id))
-        row = await tx.edge(EdgeKey(Mapping.PIN_HAS_COMMENTS, comment.pin_id, comment_id))
-        if row is None:
-            raise StoreCorrupt(f"comment {comment_id} is not under its pin {comment.pin_id}")
         rows = Rows(tx)
-        edge = row._replace(version=row.version + 1, active=False)
-        await rows.put(Mapping.PIN_HAS_COMMENTS, edge)
-        told = PinEvent(
-            pin_id=comment.pin_id, change=PinChange.COMMENT_DELETED, about_id=comment_id
-        )
-        following = rows.change(objects=[comment_id], events=[told])
+        after = await deactivate(tx, rows, comment, raw, {})
+        following = rows.change(objects=[comment_id], events=[deleted(after)])
         return Outcome(after, Saved(id=comment_id), following)
 
     async def again(saved: Saved) -> Comment:
@@ -109,3 +102,23 @@ async def delete_comment(
     shard, given = access.home(stores, Kind.COMMENT, comment_id), Target(id=comment_id)
     mutation = Mutation("deleteComment", shard, viewer_id, key, given)
     return await mutate(stores, mutation, prepare, work, again)
+
+
+async def deactivate(
+    tx: ShardTx, rows: Rows, comment: Comment, raw: bytes, changes: dict[str, Any]
+) -> Comment:
+    """Deactivate a locked comment and its row, with further changes. Returns the inactive
+    comment."""
+    after = await edit(tx, comment, raw, {**changes, "active": False})
+    await tx.head(ListKey(Mapping.PIN_HAS_COMMENTS, comment.pin_id))
+    row = await tx.edge(EdgeKey(Mapping.PIN_HAS_COMMENTS, comment.pin_id, comment.id))
+    if row is None:
+        raise StoreCorrupt(f"comment {comment.id} is not under its pin {comment.pin_id}")
+    edge = row._replace(version=row.version + 1, active=False)
+    await rows.put(Mapping.PIN_HAS_COMMENTS, edge)
+    return after
+
+
+def deleted(comment: Comment) -> PinEvent:
+    """The event of a deleted comment."""
+    return PinEvent(pin_id=comment.pin_id, change=PinChange.COMMENT_DELETED, about_id=comment.id)

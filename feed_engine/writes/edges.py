@@ -93,11 +93,12 @@ async def _put(
     await rows.put(mapping, edge)
     await rows.put(REVERSE[mapping], edge.reversed())
     objects = _cached(mapping, edge)
-    following = rows.change(objects=objects, tasks=tasks(edge), events=_events(mapping, edge))
+    following = rows.change(objects=objects, tasks=tasks(edge), events=events_of(mapping, edge))
     return Outcome(edge, Saved(row=row_of(edge)), following, toward=toward)
 
 
-def _events(mapping: Mapping, edge: Edge) -> list[Event]:
+def events_of(mapping: Mapping, edge: Edge) -> list[Event]:
+    """The events of an edge that was set or cleared."""
     if mapping is not Mapping.USER_LIKES_PINS:
         return []
     kind = PinChange.LIKED if edge.active else PinChange.UNLIKED

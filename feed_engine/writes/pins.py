@@ -186,9 +186,15 @@ async def delete_pin(stores: Stores, viewer_id: int, pin_id: int, *, key: str | 
     return await mutate(stores, mutation, prepare, work, again)
 
 
-async def deactivate(tx: ShardTx, rows: Rows, board: Board, pin: Pin, raw: bytes) -> Pin:
-    """Deactivate the pin and all its rows. The board is locked. Returns the inactive pin."""
-    after = await edit(tx, pin, raw, {"active": False})
+_BARE = {"title": "", "description": "", "link": None, "image": None}
+
+
+async def deactivate(
+    tx: ShardTx, rows: Rows, board: Board, pin: Pin, raw: bytes, *, strip: bool = False
+) -> Pin:
+    """Deactivate the pin and all its rows; with `strip`, also remove its texts and its picture. The
+    board is locked. Returns the inactive pin."""
+    after = await edit(tx, pin, raw, {"active": False, **(_BARE if strip else {})})
     placed = await _replace_row(tx, rows, pin, active=False)
     await put_owned(rows, after, board, placed)
     await put_public(rows, after, board, placed)

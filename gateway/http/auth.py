@@ -11,6 +11,7 @@ from datasources.errors import Unauthenticated
 from datasources.ids import InvalidId, Kind, parse
 
 NOT_VALID = "the token is not valid: get a new one"
+CLOSED = "the token is of a deleted account"
 EXPIRED = "the token has expired: get a new one"
 AUDIENCE = "pinway"
 """The audience (`aud`) of tokens for the gateway."""

@@ -16,7 +16,7 @@ from datasources.errors import StoreUnavailable, Unauthenticated
 from gateway.cost.refusals import told, too_many
 from gateway.documents.trusted import TrustedDocuments
 from gateway.execution.executor import Executor, Result, refused, waiting
-from gateway.http.auth import Tokens
+from gateway.http.auth import CLOSED, Tokens
 from gateway.http.compression import LEAST, MOST, accepts_gzip, compressed
 from gateway.http.csrf import check_get
 from gateway.http.issuer import Issuer
@@ -42,6 +42,7 @@ from gateway.http.this_machine import ThisMachine
 from gateway.observe.answers import Served
 from gateway.observe.requests import Observed, Requests
 from gateway.server.fairness.clients import Clients
+from resolvers import blocks
 from resolvers.context import Context
 
 log = logging.getLogger("pinway")
@@ -367,6 +368,8 @@ class GraphQLEndpoint:
         finally:
             if client is not None:
                 client.end()
+        if context.closed or (_is_query(result) and await blocks.are_closed(context)):
+            raise Unauthenticated(CLOSED)
         if client is not None and result.cost is not None:
             client.owe(max(result.size // BYTES_OF_A_COST - result.cost, 0))
         return result
@@ -395,6 +398,12 @@ class GraphQLEndpoint:
             except StoreUnavailable as error:
                 raise Refused(503, str(error), error.code, retry_after=f"{AGAIN:g}") from None
         return viewer_id or self._tokens.viewer(authorization)
+
+
+def _is_query(result: Result) -> bool:
+    """Whether a query ran. Mutations look at their viewer's account by themselves."""
+    operation = result.operation
+    return result.started and operation is not None and operation.type is OperationType.QUERY
 
 
 class Front:

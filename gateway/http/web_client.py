@@ -92,7 +92,7 @@ class WebClient:
             return _problem(400, 'The body must be {"username": "the name of a user"}.')
         context: Context = self._new_context(None)
         user_id = await context.loaders.user_ids.load(wanted.username.lower())
-        if user_id is None:
+        if user_id is None or await context.loaders.users.load(user_id) is None:  # or deleted
             return _problem(404, f"There is no user {wanted.username!r}.")
         return _json({"username": wanted.username, "token": self._tokens.issue(user_id)})
 

@@ -34,6 +34,10 @@ class UpdateProfile(Change):
     pass
 
 
+class DeleteAccount(Input):
+    username: str
+
+
 class UpdateBoard(Change):
     board_id: str
 

@@ -37,6 +37,11 @@ class UpdateProfilePayload(Payload):
 
 
 @dataclass(kw_only=True, slots=True)
+class DeleteAccountPayload(Payload):
+    deleted_user_id: str | None = None
+
+
+@dataclass(kw_only=True, slots=True)
 class CreateBoardPayload(Payload):
     board: Board | None = None
     board_edge: Edge[Board] | None = None

@@ -1,16 +1,21 @@
-"""Signs up users, and changes their profiles."""
+"""Signs up users, changes their profiles, and deletes accounts."""
 
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from math import ceil
 
 from datasources.errors import Forbidden, RateLimited
-from feed_engine.transactions.inputs import NewUser, ProfileChange
-from feed_engine.writes import users
+from feed_engine.transactions.inputs import Deletion, NewUser, ProfileChange
+from feed_engine.writes import accounts, users
 from resolvers import nodes
 from resolvers.context import Context
 from resolvers.mutations.images import stored_image
-from resolvers.mutations.inputs import SignUp, UpdateProfile
-from resolvers.mutations.payloads import SignUpPayload, UpdateProfilePayload
+from resolvers.mutations.inputs import DeleteAccount, SignUp, UpdateProfile
+from resolvers.mutations.payloads import (
+    DeleteAccountPayload,
+    SignUpPayload,
+    UpdateProfilePayload,
+)
 from resolvers.payloads import mutation
 
 TOKEN_FOR = timedelta(minutes=15)
@@ -44,3 +49,13 @@ async def update_profile(context: Context, input: UpdateProfile) -> UpdateProfil
         context.stores, context.require_viewer(), ProfileChange(**given), key=input.idempotency_key
     )
     return UpdateProfilePayload(user=user)
+
+
+@partial(mutation, of_deleted=True)
+async def delete_account(context: Context, input: DeleteAccount) -> DeleteAccountPayload:
+    """Delete the viewer's account. After a lost answer, the same account may ask again."""
+    viewer_id = context.require_viewer()
+    context.deleting = True
+    given = Deletion(username=input.username)
+    await accounts.delete_account(context.stores, viewer_id, given, key=input.idempotency_key)
+    return DeleteAccountPayload(deleted_user_id=str(viewer_id))

@@ -8,6 +8,8 @@ from datasources.ids import Kind, compose
 from datasources.mappings import Edge, ListKey, ListMove, Mapping
 from feed_engine.outbox import change as changes
 from feed_engine.outbox.change import (
+    AccountDeleted,
+    AccountErased,
     Blocked,
     BoardDeleted,
     BoardSecrecy,
@@ -41,6 +43,8 @@ TASKS: list[Task] = [
     TextChanged((USER, BOARD)),
     BoardSecrecy(BOARD, True, 8),
     BoardDeleted(BOARD, 9),
+    AccountDeleted(USER, 1_700_000_000_007),
+    AccountErased(USER, 1_700_000_000_008),
     Respace(BOARD, "17000000000000000000000000000000000000", 2),
     VisitShown(USER, 12),
     FanOutBatch(PIN, BOARD, 8, f"{10**37}:{USER}", ""),

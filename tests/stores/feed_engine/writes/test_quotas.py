@@ -272,6 +272,7 @@ async def test_every_write_of_a_viewer_is_counted(bounded: Stores, people: Peopl
         lambda: writes.see_more(stores, ann.id, bob.id): 1,
         lambda: writes.see_as_usual(stores, ann.id, bob.id): 0,
         lambda: writes.update_profile(stores, ann.id, writes.ProfileChange(about="me")): 1,
+        lambda: writes.delete_account(stores, ann.id, writes.Deletion(username=ann.username)): 0,
     }
     total = 0
     for number, (write, amount) in enumerate(every.items()):

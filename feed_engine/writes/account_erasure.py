@@ -1,0 +1,295 @@
+"""The task long after an account was deleted: it removes all that is left from the stores, and
+frees the user name.
+
+What stays is the user's id: an inactive user without a name, and the block that refuses its tokens.
+Repins of the user's pins by others keep the number of their source.
+
+Objects and rows are removed one part at a time, each together with all that refers to it, and the
+row through which it is found goes last. So a killed job finds the rest again.
+"""
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+
+from datasources import records
+from datasources.ids import MAX_LOCAL, Kind, compose, shard_of
+from datasources.mappings import (
+    REVERSE,
+    SEQUENCE_STEP,
+    Edge,
+    EdgeKey,
+    ListKey,
+    Mapping,
+)
+from datasources.protocols import ShardTx, Stores, Table, WideColumnStore
+from datasources.records import Comment, Pin, User
+from feed_engine.feeds.dual import write_both
+from feed_engine.feeds.rows import (
+    FOLLOWING_APPLIED,
+    POOLS,
+    POOLS_APPLIED,
+    POPULARITY,
+    id_row,
+    interest_row,
+    popular_row,
+)
+from feed_engine.feeds.smart import pools
+from feed_engine.feeds.wide import read_row, remove
+from feed_engine.outbox.change import AccountDeleted, AccountErased, Advance, Change, change
+from feed_engine.transactions import access, blocks
+from feed_engine.transactions.commit import commit
+from feed_engine.transactions.edit import edit
+from feed_engine.writes.account_tasks import (
+    Save,
+    Step,
+    account_deleted,
+    all_of,
+    by_shard,
+    comments_of,
+    remove_rows,
+    run_steps,
+)
+from feed_engine.writes.users import NAMESPACE
+
+ROWS = 200  # rows that are removed together
+PAGE = 500  # rows that are looked at together
+_MIRRORS = {**REVERSE, **{reverse: forward for forward, reverse in REVERSE.items()}}
+_TO_USERS = (Mapping.USER_SEES_LESS, Mapping.USER_SEES_MORE, Mapping.USER_HAS_AFFINITIES)
+_ONE_WAY = {
+    Mapping.USER_MUTES_USERS: (Kind.USER,),
+    **dict.fromkeys(_TO_USERS, (Kind.USER, Kind.BOARD)),
+    Mapping.USER_HIDES_PINS: (Kind.PIN,),
+    Mapping.INTEREST_HAS_PINS: (Kind.PIN,),
+}
+"""Lists whose rows have no reverse rows, and the kinds of the user's objects that they may have."""
+_OF_PINS = (Mapping.PIN_LIKED_BY_USERS, Mapping.PIN_HAS_COMMENTS)
+_OF_BOARDS = (Mapping.BOARD_HAS_PINS, Mapping.BOARD_FOLLOWED_BY_USERS)
+_FOLLOWED_BY = Mapping.USER_FOLLOWED_BY_USERS, Mapping.BOARD_FOLLOWED_BY_USERS
+_BLOCKS = Mapping.USER_BLOCKS_USERS, Mapping.USER_BLOCKED_BY_USERS
+_PIN_LISTS = Mapping.USER_HAS_PUBLIC_PINS, Mapping.USER_HAS_PINS
+_BOARD_LISTS = Mapping.USER_HAS_PUBLIC_BOARDS, Mapping.USER_HAS_BOARDS
+
+
+async def account_erased(
+    stores: Stores, task: AccountErased, cursor: bytes | None, advance: Advance
+) -> None:
+    """Remove all that is left of the account."""
+    await run_steps(STEPS, stores, task, cursor, advance)
+
+
+async def _ended(stores: Stores, task: AccountErased, place: str, save: Save) -> None:
+    """End once more what writes began that were on their way when the account was deleted."""
+
+    async def advance(cursor: bytes) -> None:
+        await save(cursor.decode())
+
+    again = AccountDeleted(user_id=task.user_id, at=task.at)
+    await account_deleted(stores, again, place.encode() or None, advance)
+
+
+async def _lists_of_others(stores: Stores, task: AccountErased, place: str, save: Save) -> None:
+    """Remove the rows that other users and interests have of the user and the user's objects. Only
+    their own lists have them, so all shards are searched."""
+    user_id, shard = task.user_id, shard_of(task.user_id)
+    own = {user_id}
+    for mapping in (Mapping.USER_HAS_BOARDS, Mapping.USER_HAS_PINS):
+        own |= {id async for id in all_of(stores, ListKey(mapping, user_id))}
+    for searched in stores.shards.objects.topology().open_shards:
+        if place and searched < int(place):
+            continue
+        await save(str(searched))
+        for mapping, kinds in _ONE_WAY.items():
+            for kind in kinds:
+                targets = range(compose(shard, kind, 1), compose(shard, kind, MAX_LOCAL) + 1)
+                if kind is Kind.USER:
+                    targets = range(user_id, user_id + 1)
+                await _remove_into(stores, mapping, searched, targets, own)
+
+
+async def _remove_into(
+    stores: Stores, mapping: Mapping, shard: int, targets: range, own: set[int]
+) -> None:
+    after: EdgeKey | None = None
+    while rows := await stores.shards.mappings.rows_into(mapping, shard, targets, after, PAGE):
+        await _remove(stores, mapping, [row for row in rows if row.to_id in own])
+        after = EdgeKey(mapping, rows[-1].from_id, rows[-1].to_id)
+
+
+async def _comments(stores: Stores, task: AccountErased, place: str, save: Save) -> None:
+    """Remove the user's comments under all pins."""
+    async for found in comments_of(stores, task.user_id, int(place or 0), save):
+        for shard, some in found.items():
+            await _erase_comments(stores, shard, some)
+
+
+async def _erase_comments(stores: Stores, shard: int, comments: Sequence[Comment]) -> None:
+    keys = [EdgeKey(Mapping.PIN_HAS_COMMENTS, it.pin_id, it.id) for it in comments]
+    ids = [it.id for it in comments]
+
+    async def work(tx: ShardTx) -> Change:
+        await tx.erase_edges(keys)
+        await tx.erase(ids)
+        return change(objects=ids, lists=[ListKey(key.mapping, key.from_id) for key in keys])
+
+    await commit(stores, shard, work)
+
+
+async def _pools(stores: Stores, task: AccountErased, place: str, save: Save) -> None:
+    """Remove the user's pins from the pools of their interests."""
+    interests = set[int]()
+    pin_ids = [id async for id in all_of(stores, ListKey(Mapping.USER_HAS_PINS, task.user_id))]
+    for at in range(0, len(pin_ids), PAGE):
+        found = await stores.shards.objects.get(pin_ids[at : at + PAGE])
+        for pin in records.decode_each(Kind.PIN, found).values():
+            if isinstance(pin, Pin):
+                interests.update(pin.interest_ids)
+    for id in sorted(interests):
+        await write_both(stores.pools, partial(_remove_dead, stores, interest_row(id)))
+
+
+async def _remove_dead(stores: Stores, row: bytes, store: WideColumnStore) -> None:
+    await pools.remove_dead(stores, store, row)
+
+
+async def _pins(stores: Stores, task: AccountErased, place: str, save: Save) -> None:
+    """Remove the user's pins, with their likes, and with the comments under them."""
+    async for pin_id in all_of(stores, ListKey(Mapping.USER_HAS_PINS, task.user_id)):
+        comments = ListKey(Mapping.PIN_HAS_COMMENTS, pin_id)
+        while ids := [id async for id in all_of(stores, comments)]:
+            await _erase_comments(
+                stores,
+                shard_of(pin_id),
+                [Comment(id=id, pin_id=pin_id, author_id=0, text="") for id in ids],
+            )
+        pins = await _stored(stores, pin_id)
+        await write_both(stores.pools, partial(_unpopular, pin_id))
+        lists = [EdgeKey(Mapping.BOARD_HAS_PINS, pin.board_id, pin.id) for pin in pins]
+        await _erase(stores, task.user_id, pin_id, _OF_PINS, _PIN_LISTS, lists)
+
+
+async def _stored(stores: Stores, pin_id: int) -> list[Pin]:
+    """The pin, deleted or not, if it exists."""
+
+    async def work(tx: ShardTx) -> list[Pin]:
+        found = await access.lock_any(tx, Pin, pin_id)
+        return [found[0]] if found else []
+
+    return await stores.shards.objects.transact(shard_of(pin_id), work)
+
+
+async def _unpopular(pin_id: int, store: WideColumnStore) -> None:
+    """Remove the pin from the popular pool of one side, and its notes."""
+    row = id_row(pin_id)
+    for note in await read_row(store, POPULARITY, row):
+        await store.delete(POOLS, {popular_row(pin_id): [note.value]}, note.stamp)
+    await remove_rows(store, [(POPULARITY, row)])
+
+
+async def _boards(stores: Stores, task: AccountErased, place: str, save: Save) -> None:
+    """Remove the user's boards, with the follows of them."""
+    async for board_id in all_of(stores, ListKey(Mapping.USER_HAS_BOARDS, task.user_id)):
+        await _erase(stores, task.user_id, board_id, _OF_BOARDS, _BOARD_LISTS, [])
+
+
+async def _erase(
+    stores: Stores,
+    user_id: int,
+    id: int,
+    lists: Iterable[Mapping],
+    listed_in: Iterable[Mapping],
+    further: Sequence[EdgeKey],
+) -> None:
+    """Remove an object of the user, with its lists, and then its rows in the user's lists."""
+    for mapping in lists:
+        await _clear(stores, ListKey(mapping, id))
+    rows = [*further, *(EdgeKey(mapping, user_id, id) for mapping in listed_in)]
+
+    async def work(tx: ShardTx) -> Change:
+        await tx.erase_edges(rows)
+        await tx.erase([id])
+        await tx.erase_lists([id])
+        return change(objects=[id], lists=[ListKey(key.mapping, key.from_id) for key in rows])
+
+    await commit(stores, shard_of(id), work)
+
+
+async def _user(stores: Stores, task: AccountErased, place: str, save: Save) -> None:
+    """Remove the user's own lists, free the user name, and leave the id."""
+    user_id = task.user_id
+    user = await access.recall(stores, User, user_id)
+    if not user.username:
+        return  # it was done before
+    for mapping in Mapping:
+        if mapping.value.startswith("user_"):
+            await _clear(stores, ListKey(mapping, user_id))
+    await stores.shards.mod.release(NAMESPACE, user.username, user_id)
+
+    async def work(tx: ShardTx) -> Change:
+        found = await access.lock_any(tx, User, user_id)
+        assert found is not None
+        await edit(tx, *found, {"username": "", "created": 0})
+        await tx.erase_visits(user_id)
+        await tx.erase_lists([user_id])
+        await tx.erase_edges([EdgeKey(mapping, user_id, user_id) for mapping in _BLOCKS])
+        for mapping in _BLOCKS:  # again, with a head of their own
+            await tx.put_edge(mapping, Edge(user_id, user_id, task.at * SEQUENCE_STEP, 1))
+        return change(objects=[user_id, blocks.cache_key(user_id)])
+
+    await commit(stores, shard_of(user_id), work)
+
+
+STEPS: tuple[Step[AccountErased], ...] = (
+    _ended,
+    _lists_of_others,
+    _comments,
+    _pools,
+    _pins,
+    _boards,
+    _user,
+)
+
+
+async def _clear(stores: Stores, key: ListKey) -> None:
+    """Remove the rows of a list, and their reverse rows before them. The block that marks the
+    account stays."""
+    mirror = _MIRRORS.get(key.mapping)
+
+    async def page(tx: ShardTx) -> list[Edge]:
+        return await tx.rows_of(key, 0, ROWS + 1)
+
+    while True:
+        rows = await stores.shards.objects.transact(shard_of(key.from_id), page)
+        rows = [row for row in rows if row.to_id != key.from_id]
+        if not rows:
+            return
+        if key.mapping in _FOLLOWED_BY:
+            follower_ids = [row.to_id for row in rows]
+            for sides, table in ((stores.feeds, FOLLOWING_APPLIED), (stores.pools, POOLS_APPLIED)):
+                await write_both(sides, partial(_unmark, table, follower_ids, key.from_id))
+        if mirror is not None:
+            for some in by_shard(row.reversed() for row in rows).values():
+                await _remove(stores, mirror, some)
+        await _remove(stores, key.mapping, rows)
+
+
+async def _unmark(
+    table: Table, follower_ids: Sequence[int], id: int, store: WideColumnStore
+) -> None:
+    """Remove from one side the marks that say what the follows of an object brought."""
+    for follower_id in follower_ids:
+        row = id_row(follower_id)
+        await remove(store, table, row, (await store.get(table, row, [id_row(id)])).values())
+
+
+async def _remove(stores: Stores, mapping: Mapping, edges: Sequence[Edge]) -> None:
+    """Remove rows of one shard."""
+    if not edges:
+        return
+    keys = [EdgeKey(mapping, edge.from_id, edge.to_id) for edge in edges]
+    cached = [blocks.cache_key(key.from_id) for key in keys] if mapping in _BLOCKS else []
+
+    async def work(tx: ShardTx) -> Change:
+        await tx.erase_edges(keys)
+        return change(objects=cached, lists=[ListKey(mapping, key.from_id) for key in keys])
+
+    await commit(stores, shard_of(edges[0].from_id), work)

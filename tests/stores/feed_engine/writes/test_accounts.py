@@ -1,0 +1,419 @@
+"""Deleted accounts: what ends at once, what the tasks end and erase, wherever they are stopped, and
+a walk through all stores, which finds nothing but the id."""
+
+import re
+import sqlite3
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from datasources.errors import BadInput, Conflict, NotFound, StoreUnavailable
+from datasources.ids import Kind
+from datasources.mappings import Mapping
+from datasources.protocols import Job, Stores
+from datasources.records import Board, Pin, User
+from datasources.valkey import ValkeyServer
+from feed_engine import writes
+from feed_engine.feeds.rows import TABLES_FEEDS, TABLES_POOLS
+from feed_engine.outbox.change import AccountDeleted, AccountErased
+from feed_engine.outbox.completion import change_of, settle
+from feed_engine.outbox.jobs import run_job
+from feed_engine.transactions import access, blocks
+from feed_engine.writes import account_erasure, account_tasks, accounts
+from tests.audit import audit
+from tests.embedded_stores import embedded_config, embedded_stores, flush
+from tests.people import People
+
+pytestmark = pytest.mark.anyio
+TEXT = "unmistakable"
+
+
+@pytest.fixture
+async def folder(tmp_path: Path) -> Path:
+    return tmp_path
+
+
+@pytest.fixture
+async def stores(valkey: ValkeyServer, folder: Path) -> AsyncIterator[Stores]:
+    """Stores of this test alone: the walk reads all of them."""
+    await flush(valkey)
+    async with embedded_stores(embedded_config(folder, valkey)) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def people(stores: Stores) -> AsyncIterator[People]:
+    yield People(stores)
+    await run_due(stores)
+    assert [fault for fault in await audit(stores) if "work is left" not in fault] == []
+
+
+@dataclass
+class Life:
+    """A user with something of each kind, and a friend on another shard."""
+
+    ann: User
+    bob: User
+    ids: set[int]
+    bobs_pin: Pin
+
+
+async def live(stores: Stores, people: People) -> Life:
+    bob = await people.user()
+    ann = await people.user(away_from=bob.id)
+    interest = await people.interest()
+    await writes.update_profile(stores, ann.id, writes.ProfileChange(about=TEXT, full_name=TEXT))
+    ids, boards, pins = {ann.id}, list[Board](), list[Pin]()
+    for secret in (False, True):
+        new = writes.NewBoard(name=TEXT, description=TEXT, secret=secret)
+        boards.append((await writes.create_board(stores, ann.id, new)).board)
+        for _ in range(2):
+            draft = writes.NewPin(
+                board_id=boards[-1].id,
+                title=TEXT,
+                description=TEXT,
+                link=f"https://{TEXT}.example/",
+                interest_ids=(interest.id,),
+            )
+            pins.append((await writes.create_pin(stores, ann.id, draft)).pin)
+    bobs_board = await people.board(bob)
+    bobs_pin = await people.pin(bobs_board, interest)
+    # what others did with ann's
+    await writes.follow(stores, bob.id, ann.id)
+    await writes.follow(stores, bob.id, boards[0].id)
+    await writes.like_pin(stores, bob.id, pins[0].id)
+    said = await writes.create_comment(
+        stores, bob.id, writes.NewComment(pin_id=pins[0].id, text="hello")
+    )
+    ids.add(said.comment.id)
+    await writes.hide_pin(stores, bob.id, pins[1].id)
+    await writes.see_less(stores, bob.id, boards[0].id)
+    await writes.see_more(stores, bob.id, ann.id)
+    await writes.mute_user(stores, bob.id, ann.id)
+    # what ann did with others'
+    for target in (bob.id, bobs_board.id, interest.id):
+        await writes.follow(stores, ann.id, target)
+    await writes.like_pin(stores, ann.id, bobs_pin.id)
+    own = await writes.create_comment(
+        stores, ann.id, writes.NewComment(pin_id=bobs_pin.id, text=TEXT)
+    )
+    ids.add(own.comment.id)
+    await writes.mute_user(stores, ann.id, bob.id)
+    await writes.hide_pin(stores, ann.id, bobs_pin.id)
+    cat = await people.user()
+    await writes.block_user(stores, ann.id, cat.id)
+    dan = await people.user()
+    await writes.block_user(stores, dan.id, ann.id)
+    # what ann took back
+    await writes.move_pin(stores, ann.id, pins[1].id, boards[1].id)
+    await writes.delete_pin(stores, ann.id, pins[2].id)
+    gone = await people.board(ann)
+    await people.pin(gone)
+    await writes.delete_board(stores, ann.id, gone.id)
+    await run_due(stores)
+    ids |= {it.id for it in (*boards, *pins, gone)}
+    return Life(ann, bob, ids, bobs_pin)
+
+
+async def run_due(stores: Stores) -> None:
+    """Run the jobs that are due now, until none is left."""
+    await settle()
+    while rows := await stores.shards.outbox.pending(stores_now(), 1000):
+        for row in rows:
+            assert not row.attempts, await stores.shards.outbox.parked()
+            await run_job(stores, Job(row.shard, row.id))
+
+
+def stores_now() -> int:
+    return accounts.now_ms() + 60_000
+
+
+async def delete(stores: Stores, user: User) -> None:
+    await writes.delete_account(stores, user.id, writes.Deletion(username=user.username))
+
+
+async def erase(stores: Stores) -> None:
+    """Run the jobs of 30 days later."""
+    for row in await stores.shards.outbox.pending(2**62, 1000):
+        await run_job(stores, Job(row.shard, row.id))
+    await run_due(stores)
+
+
+async def visible(stores: Stores, find: Callable[[], Awaitable[Any]]) -> bool:
+    try:
+        await find()
+    except NotFound:
+        return False
+    return True
+
+
+async def test_a_wrong_name_deletes_nothing(stores: Stores, people: People) -> None:
+    ann, bob = await people.user(), await people.user()
+    with pytest.raises(BadInput):
+        await writes.delete_account(stores, ann.id, writes.Deletion(username=bob.username))
+    assert (await access.read(stores, User, [ann.id]))[ann.id].active
+
+
+async def test_the_name_may_be_typed_as_people_type_it(stores: Stores, people: People) -> None:
+    ann = await people.user()
+    typed = writes.Deletion(username=f" {ann.username.upper()} ")
+    await writes.delete_account(stores, ann.id, typed)
+    assert await access.read(stores, User, [ann.id]) == {}
+
+
+async def test_all_is_gone_at_the_acknowledgement_before_any_job(
+    stores: Stores, people: People
+) -> None:
+    life = await live(stores, people)
+    boards = await people.list(Mapping.USER_HAS_BOARDS, life.ann.id)
+    pins = await people.list(Mapping.USER_HAS_PINS, life.ann.id)
+    assert len(boards) == 2
+    assert len(pins) == 3
+    await delete(stores, life.ann)
+    assert not await visible(stores, lambda: access.find_user(stores, life.bob.id, life.ann.id))
+    for id in boards:
+        assert not await visible(stores, lambda id=id: access.find_board(stores, life.bob.id, id))  # type: ignore[misc]
+    for id in pins:
+        assert not await visible(stores, lambda id=id: access.find_pin(stores, life.bob.id, id))  # type: ignore[misc]
+    assert await people.list(Mapping.USER_HAS_BOARDS, life.ann.id) == []
+    assert (await blocks.read(stores, life.ann.id)).closes(life.ann.id)
+
+
+async def test_a_deleted_account_writes_nothing_any_more(stores: Stores, people: People) -> None:
+    life = await live(stores, people)
+    await delete(stores, life.ann)
+    new = writes.NewBoard(name="another")
+    for write in (
+        writes.create_board(stores, life.ann.id, new),
+        writes.follow(stores, life.ann.id, life.bob.id),
+        writes.like_pin(stores, life.ann.id, life.bobs_pin.id),
+        writes.create_comment(
+            stores, life.ann.id, writes.NewComment(pin_id=life.bobs_pin.id, text="again")
+        ),
+    ):
+        with pytest.raises(NotFound):
+            await write
+
+
+async def test_a_board_that_is_made_during_the_deletion_is_refused_or_deleted_too(
+    stores: Stores, people: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ann = await people.user()
+
+    async def end_boards(*args: Any) -> None:
+        with pytest.raises(NotFound):
+            await people.board(ann)
+        await account_tasks.end_boards(*args)
+
+    monkeypatch.setattr(accounts, "end_boards", end_boards)
+    await delete(stores, ann)
+    assert await people.list(Mapping.USER_HAS_BOARDS, ann.id) == []
+
+
+async def test_a_repeated_deletion_changes_nothing(stores: Stores, people: People) -> None:
+    ann = await people.user()
+    given = writes.Deletion(username=ann.username)
+    for key in ("k" * 20, "k" * 20, None, "another key" * 2):
+        await writes.delete_account(stores, ann.id, given, key=key)
+    later = [
+        task
+        for row in await stores.shards.outbox.pending(2**62, 1000)
+        for task in change_of(row).tasks
+        if isinstance(task, AccountErased)
+    ]
+    assert len(later) == 1
+
+
+async def test_the_first_job_ends_what_others_see_and_corrects_their_counts(
+    stores: Stores, people: People
+) -> None:
+    life = await live(stores, people)
+    await delete(stores, life.ann)
+    await run_due(stores)
+    for mapping in (
+        Mapping.USER_FOLLOWS_USERS,
+        Mapping.USER_FOLLOWS_BOARDS,
+        Mapping.USER_FOLLOWED_BY_USERS,
+    ):
+        assert await people.list(mapping, life.bob.id) == []
+    for mapping in (Mapping.PIN_LIKED_BY_USERS, Mapping.PIN_HAS_COMMENTS):
+        assert await people.list(mapping, life.bobs_pin.id) == []
+    assert await people.list(Mapping.USER_HAS_PINS, life.ann.id) == []
+    for kind in (Kind.USER, Kind.BOARD, Kind.COMMENT):
+        found = await stores.shards.objects.list(kind, 0, 1000)
+        assert not [id for id, data in found if TEXT.encode() in data]
+
+
+async def test_nothing_is_left_in_any_store_but_the_id(
+    stores: Stores, people: People, folder: Path, valkey: ValkeyServer
+) -> None:
+    life = await live(stores, people)
+    assert await left(stores, folder, life)  # the walk finds what is there
+    await delete(stores, life.ann)
+    await run_due(stores)
+    await erase(stores)
+    expire(folder)
+    assert "\n".join(await left(stores, folder, life)) == ""
+    [stone] = (await stores.shards.objects.get([life.ann.id])).values()
+    assert b'username":""' in stone
+    assert life.ann.username.encode() not in stone
+    assert await stores.shards.mod.find("username", [life.ann.username]) == {}
+    again = await writes.sign_up(stores, writes.NewUser(username=life.ann.username))
+    assert again.id != life.ann.id
+
+
+async def test_the_name_is_not_free_before_the_account_is_erased(
+    stores: Stores, people: People
+) -> None:
+    ann = await people.user()
+    await delete(stores, ann)
+    await run_due(stores)
+    with pytest.raises(Conflict):
+        await writes.sign_up(stores, writes.NewUser(username=ann.username))
+
+
+class Killed(BaseException):
+    """The end of the process."""
+
+
+@pytest.mark.parametrize("module", [account_tasks, account_erasure])
+async def test_a_job_that_is_killed_at_any_commit_does_the_rest_when_it_runs_again(
+    stores: Stores, people: People, folder: Path, monkeypatch: pytest.MonkeyPatch, module: Any
+) -> None:
+    life = await live(stores, people)
+    await delete(stores, life.ann)
+    task = AccountDeleted if module is account_tasks else AccountErased
+    if task is AccountErased:
+        await run_due(stores)
+    [row] = [
+        row
+        for row in await stores.shards.outbox.pending(2**62, 1000)
+        if any(isinstance(it, task) for it in change_of(row).tasks)
+    ]
+    commit, seen = account_tasks.commit, {state(folder)}
+
+    async def dying(*args: Any) -> None:
+        """Commit, and be killed if anything changed."""
+        await commit(*args)
+        if (now := state(folder)) not in seen:
+            seen.add(now)
+            raise Killed
+
+    for used in (account_tasks, account_erasure):
+        monkeypatch.setattr(used, "commit", dying)
+    while await stores.shards.outbox.load(row.shard, row.id) is not None:
+        with suppress(Killed):
+            await run_job(stores, Job(row.shard, row.id))
+    monkeypatch.undo()
+    assert len(seen) > (5 if module is account_tasks else 20)
+    await run_due(stores)
+    await erase(stores)
+    expire(folder)
+    assert "\n".join(await left(stores, folder, life)) == ""
+
+
+async def test_a_store_that_is_away_delays_the_job_and_loses_nothing(
+    stores: Stores, people: People, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    life = await live(stores, people)
+    await delete(stores, life.ann)
+
+    async def away(*_: Any) -> None:
+        raise StoreUnavailable("away")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(account_tasks, "remove_rows", away)
+        patch.setattr(account_tasks, "COMMENTS", 1)
+        [row] = [
+            row
+            for row in await stores.shards.outbox.pending(stores_now(), 1000)
+            if any(isinstance(it, AccountDeleted) for it in change_of(row).tasks)
+        ]
+        with pytest.raises(StoreUnavailable):
+            await run_job(stores, Job(row.shard, row.id))
+    kept = await stores.shards.outbox.load(row.shard, row.id)
+    assert kept is not None
+    assert kept.cursor is not None
+    await run_due(stores)
+    await erase(stores)
+    expire(folder)
+    assert "\n".join(await left(stores, folder, life)) == ""
+
+
+def expire(folder: Path) -> None:
+    """Forget what is forgotten after some days: answers, counts of quotas."""
+    for file in sqlite_files(folder):
+        with sqlite3.connect(file) as db:
+            for table in ("answers", "quotas"):
+                if db.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,)).fetchall():
+                    db.execute(f"DELETE FROM {table}")
+
+
+def sqlite_files(folder: Path) -> list[Path]:
+    found = [it for it in (folder / "shards").rglob("*") if it.is_file()]
+    return [it for it in found if it.read_bytes()[:15] == b"SQLite format 3"]
+
+
+def state(folder: Path) -> int:
+    """A hash of what the shards hold, except their outboxes."""
+    return hash(frozenset((file, table, row) for file, table, row in rows_of(folder)))
+
+
+def rows_of(folder: Path) -> Iterator[tuple[str, str, tuple[Any, ...]]]:
+    """All rows of all tables, without the times of the objects' last writes."""
+    for file in sqlite_files(folder):
+        db = sqlite3.connect(file)
+        named = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+        for (table,) in named:
+            if table != "outbox" and not table.startswith("sqlite_"):
+                columns = [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
+                kept = ", ".join(name for name in columns if name != "ts")
+                for row in db.execute(f"SELECT {kept} FROM {table}"):
+                    yield file.name, table, row
+        db.close()
+
+
+async def left(stores: Stores, folder: Path, life: Life) -> list[str]:
+    """All places that still have the user, or an object, a name or a text of the user."""
+    found = [*_in_shards(folder, life)]
+    for sides, tables in ((stores.pools, TABLES_POOLS), (stores.feeds, TABLES_FEEDS)):
+        for side in sides:
+            for table in tables:
+                async for row, cells in side.scan(table):
+                    if row[:1] >= b"@":  # a log of changes, which is kept for three days
+                        continue
+                    for cell in cells:
+                        whole = row + b"|" + cell.column + b"|" + cell.value
+                        found += [
+                            f"{table.name} {row!r} {cell}"
+                            for id in life.ids
+                            if id.to_bytes(8, "big") in whole or str(id).encode() in whole
+                        ]
+    return found
+
+
+def _in_shards(folder: Path, life: Life) -> Iterator[str]:
+    words = [*map(str, life.ids), TEXT, life.ann.username]
+    for file, table, row in rows_of(folder):
+        texts = [it.decode(errors="replace") if isinstance(it, bytes) else str(it) for it in row]
+        hits = [word for word in words if any(_has(text, word) for text in texts)]
+        if hits and not _is_mark(table, row, life.ann.id):
+            yield f"{file} {table} {row}: {hits}"
+
+
+def _has(text: str, word: str) -> bool:
+    if word.isdecimal():
+        return re.search(rf"(?<!\d){word}(?!\d)", text) is not None
+    return word in text
+
+
+def _is_mark(table: str, row: tuple[Any, ...], id: int) -> bool:
+    """Whether the row is of the block that marks the account."""
+    if table in ("user_blocks_users", "user_blocked_by_users"):
+        return row[:2] == (id, id)
+    codes = {Mapping.USER_BLOCKS_USERS.code, Mapping.USER_BLOCKED_BY_USERS.code}
+    return table == "lists" and row[0] in codes and row[1] == id
