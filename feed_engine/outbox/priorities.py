@@ -7,6 +7,7 @@ from feed_engine.outbox.change import (
     Blocked,
     BoardDeleted,
     BoardSecrecy,
+    EventsRecorded,
     FanOutBatch,
     Followed,
     Respace,
@@ -23,6 +24,7 @@ OF_TASKS: Mapping[type[Task], str] = {
     BoardSecrecy: BULK,
     BoardDeleted: BULK,
     Respace: BULK,
+    EventsRecorded: BULK,
     FanOutBatch: BULK,
 }
 """The priority of each task whose priority is not normal."""
