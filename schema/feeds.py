@@ -32,6 +32,17 @@ class FeedReason(Enum):
     )
 
 
+@strawberry.enum(description="What a viewer did with a pin.")
+class PinEventKind(Enum):
+    OPENED = strawberry.enum_value("OPENED", description="The viewer opened the pin's page.")
+    LINK_FOLLOWED = strawberry.enum_value(
+        "LINK_FOLLOWED", description="The viewer followed the pin's link."
+    )
+    SEEN = strawberry.enum_value(
+        "SEEN", description="At least half of the pin's card was on the screen for a second."
+    )
+
+
 @strawberry.enum(description="The side of a feed store that answered.")
 class FeedStore(Enum):
     PRIMARY = strawberry.enum_value("PRIMARY", description="The primary.")

@@ -8,6 +8,7 @@ import strawberry
 
 from resolvers.mutations import inputs
 from schema.costs import Cost
+from schema.feeds import PinEventKind
 
 
 def _given(description: str, default: Any = dataclasses.MISSING, weight: str = "") -> Any:
@@ -160,6 +161,25 @@ class HidePinInput(inputs.HidePin):
 @strawberry.input(description="The subject of a preference for the viewer's home feed.")
 class FeedPreferenceInput(inputs.FeedPreference):
     id: strawberry.ID = _given("A user, a board or an interest.")
+    idempotency_key: str | None = _key()
+
+
+@strawberry.input(description="What the viewer did with a pin.")
+class PinEventInput(inputs.PinEvent):
+    pin_id: strawberry.ID = _given("A pin. Pins that the viewer can't see are ignored.")
+    kind: PinEventKind = _given("What the viewer did.")
+
+
+@strawberry.input(description="Events since the last call.")
+class RecordEventsInput(inputs.RecordEvents):
+    events: list[PinEventInput] = _given(
+        "1 to 100 events. Of a pin and a kind, one event is kept for each day.", weight="1"
+    )
+    idempotency_key: str | None = _key()
+
+
+@strawberry.input(description="The deletion of all recorded events of the viewer.")
+class DeleteEventsInput(inputs.DeleteEvents):
     idempotency_key: str | None = _key()
 
 

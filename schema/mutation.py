@@ -2,7 +2,7 @@
 
 import strawberry
 
-from resolvers.mutations import blocks, boards, edges, people, pins, preferences
+from resolvers.mutations import blocks, boards, edges, events, people, pins, preferences
 from schema import inputs, payloads
 from schema.costs import A_WRITE, Toll, reads
 from schema.fields import mutation
@@ -138,6 +138,19 @@ class Mutation:
         preferences.unmute_user,
         "Show a user's pins in the viewer's feeds again.",
         input=inputs.MuteUserInput,
+        cost=WRITE,
+    )
+    record_events: payloads.RecordEventsPayload | None = mutation(
+        events.record_events,
+        "Record what the viewer did with pins, so that the order of home feeds can be learned. "
+        "Events are kept for 30 days; `deleteEvents` deletes them.",
+        input=inputs.RecordEventsInput,
+        cost=WRITE,
+    )
+    delete_events: payloads.DeleteEventsPayload | None = mutation(
+        events.delete_events,
+        "Delete all events that `recordEvents` recorded of the viewer.",
+        input=inputs.DeleteEventsInput,
         cost=WRITE,
     )
     follow_board: payloads.FollowBoardPayload | None = mutation(

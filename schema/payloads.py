@@ -208,6 +208,16 @@ class FeedPreference(Enum):
     USUAL = strawberry.enum_value("USUAL", description="As much as without a preference.")
 
 
+@strawberry.type(description="A job stores the events within seconds.")
+class RecordEventsPayload:
+    errors: list[UserError] = _errors()
+
+
+@strawberry.type(description="All events that were recorded before are deleted.")
+class DeleteEventsPayload:
+    errors: list[UserError] = _errors()
+
+
 @strawberry.type(
     description="The preference as it is now. It holds for every page of the viewer's home feed "
     "that is read from now on, on all devices."

@@ -8,6 +8,7 @@ own answers. `tests/contract/` tests every backend against this page.
 
 from datasources.protocols.broadcasts import Broadcasts, Listener, Message
 from datasources.protocols.caches import Lease, LocalObjects, MappingCache, ObjectCache
+from datasources.protocols.events import EventKind, EventStore, PinEvent
 from datasources.protocols.expiry import Expiry, Forgotten
 from datasources.protocols.mappings import MappingStore, Window
 from datasources.protocols.mod import ModStore
@@ -65,6 +66,8 @@ __all__ = [
     "Cell",
     "Document",
     "Due",
+    "EventKind",
+    "EventStore",
     "Expiry",
     "FollowedTopology",
     "Forgotten",
@@ -91,6 +94,7 @@ __all__ = [
     "OutboxEntry",
     "OutboxRow",
     "Parked",
+    "PinEvent",
     "Places",
     "SearchRequest",
     "SearchStore",

@@ -25,6 +25,10 @@ class Expiry(Protocol):
         """Delete the counts of the days that began before an epoch ms, up to `limit` on each
         shard."""
 
+    async def events(self, days_before: int, limit: int) -> Forgotten:
+        """Delete the events of the days that began before an epoch ms, up to `limit` on each
+        shard."""
+
     async def visits(self, created_before: int, limit: int) -> Forgotten:
         """Delete the oldest saved visits that began before an epoch ms, up to `limit` on each
         shard. A user's newest visit stays, and so do unsaved visits."""

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 
+from datasources.protocols.events import EventStore
 from datasources.protocols.expiry import Expiry
 from datasources.protocols.mappings import MappingStore
 from datasources.protocols.mod import ModStore
@@ -26,6 +27,9 @@ class ShardStore(Protocol):
 
     @property
     def visits(self) -> VisitStore: ...
+
+    @property
+    def events(self) -> EventStore: ...
 
     @property
     def expiry(self) -> Expiry: ...

@@ -6,6 +6,7 @@ from typing import NamedTuple, Protocol
 from datasources.ids import Kind
 from datasources.mappings import Edge, EdgeKey, ListHead, ListKey
 from datasources.mappings import Mapping as MappingName
+from datasources.protocols.events import PinEvent
 from datasources.protocols.outbox import OutboxRow
 from datasources.protocols.visits import Visit
 
@@ -146,6 +147,16 @@ class ShardTx(Protocol):
 
     async def used(self, viewer_id: int, day: int, subjects: Sequence[int]) -> dict[int, int]:
         """The used amounts of the subjects on a day."""
+
+    async def events_era(self, user_id: int) -> int:
+        """How often the user's events were deleted by `delete_events`. Locks the user's events."""
+
+    async def add_events(self, user_id: int, era: int, events: Sequence[PinEvent]) -> None:
+        """Store the user's events that are not there yet, unless `delete_events` ended the era
+        in which they were recorded."""
+
+    async def delete_events(self, user_id: int) -> None:
+        """Delete all events of the user, and begin the next era."""
 
     async def visits(self, user_id: int, after_generation: int) -> list[Visit]:
         """The user's visits after a generation, oldest first. Locks the user's visits."""

@@ -5,13 +5,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from datasources.mappings import Edge, Respacing
-from datasources.protocols import Answer, OutboxRow, Visit
+from datasources.protocols import Answer, EventKind, OutboxRow, PinEvent, Visit
 from datasources.sql.engine import Row
 
 EDGE_COLUMNS = "from_id, to_id, sequence, version, active"
 OUTBOX_COLUMNS = "id, kind, payload, progress, created, attempts"
 ANSWER_COLUMNS = "fingerprint, answer, outbox_id"
 VISIT_COLUMNS = "user_id, generation, visit, chunk, saved, created"
+EVENT_COLUMNS = "user_id, day, pin_id, kind, at"
 MAX_KEY = 191  # bytes that an index of MySQL can hold in every row format
 
 
@@ -40,6 +41,10 @@ def answer(row: Row) -> Answer:
 
 def visit(row: Row) -> Visit:
     return Visit(row[0], row[1], row[2].decode(), row[3], bool(row[4]), row[5])
+
+
+def event(row: Row) -> PinEvent:
+    return PinEvent(row[0], row[1], row[2], EventKind(row[3]), row[4])
 
 
 def key(text: str) -> bytes:

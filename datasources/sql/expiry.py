@@ -11,6 +11,7 @@ from datasources.sql.router import Router
 
 _OLD_ANSWERS = "FROM {db}.answers WHERE created < ? ORDER BY created LIMIT ?"
 _OLD_QUOTAS = "FROM {db}.quotas WHERE day < ? ORDER BY day LIMIT ?"
+_OLD_EVENTS = "FROM {db}.events WHERE day < ? ORDER BY day LIMIT ?"
 # A user's newest visit stays, because the next generation is counted from it.
 _OLD_VISITS = (
     "FROM {db}.visits v WHERE v.created < ? AND v.saved = 1 AND EXISTS (SELECT 1 "
@@ -33,6 +34,10 @@ class SqlExpiry:
     async def quotas(self, days_before: int, limit: int) -> Forgotten:
         keys = ("viewer_id", "day", "subject")
         return await self._forget("quotas", keys, _OLD_QUOTAS, days_before, limit, age="day")
+
+    async def events(self, days_before: int, limit: int) -> Forgotten:
+        keys = ("user_id", "day", "pin_id", "kind")
+        return await self._forget("events", keys, _OLD_EVENTS, days_before, limit, age="day")
 
     async def visits(self, created_before: int, limit: int) -> Forgotten:
         keys = ("user_id", "generation")

@@ -105,7 +105,9 @@ FENCE = Table(
 LISTS = Table(
     "lists",
     (
-        Column("mapping", Type.SMALL),  # Mapping.code; 0: the visits of user `from_id`
+        Column(
+            "mapping", Type.SMALL
+        ),  # Mapping.code; 0, -1: the visits, the events of user `from_id`
         Column("from_id", Type.ID),
         Column("size", Type.ID),
         Column("version", Type.ID),
@@ -174,6 +176,20 @@ VISITS = Table(
     indexes=(Index("unsaved", ("user_id", "saved")), Index("age", ("created",))),
 )
 
+# What viewers did with pins. Of a pin and a kind (EventKind), a day has one event.
+EVENTS = Table(
+    "events",
+    (
+        Column("user_id", Type.ID),
+        Column("day", Type.ID),  # its first epoch ms, in UTC
+        Column("pin_id", Type.ID),
+        Column("kind", Type.SMALL),
+        Column("at", Type.ID),
+    ),
+    primary=("user_id", "day", "pin_id", "kind"),
+    indexes=(Index("age", ("day",)),),
+)
+
 # What viewers wrote on a day, by subject. The check refuses a transaction that would exceed a
 # quota, so counting needs no read before the commit.
 QUOTAS = Table(
@@ -223,6 +239,7 @@ OBJECT_SHARD = (
     RESPACINGS,
     QUOTAS,
     *(_mapping(mapping) for mapping in _LAST),
+    EVENTS,
 )
-NEWEST = _LAST[-1].value  # a shard with this table has all tables
+NEWEST = EVENTS.name  # a shard with this table has all tables
 MOD_SHARD = (FENCE, CLAIMS)

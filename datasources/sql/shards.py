@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
 
 from datasources.sql.engine import Engine
+from datasources.sql.events import SqlEvents
 from datasources.sql.expiry import SqlExpiry
 from datasources.sql.mappings import SqlMappings
 from datasources.sql.mod import SqlMod
@@ -31,6 +32,7 @@ class SqlShards(ABC):
         self.mappings = SqlMappings(self._router)
         self.outbox = SqlOutbox(self._router)
         self.visits = SqlVisits(self._router)
+        self.events = SqlEvents(self._router)
         self.expiry = SqlExpiry(self._router)
         self.mod = SqlMod(self._router)
 

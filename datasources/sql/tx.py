@@ -12,6 +12,7 @@ from datasources.protocols import (
     VISITS_KEPT,
     Answer,
     OutboxRow,
+    PinEvent,
     Use,
     Visit,
 )
@@ -22,8 +23,10 @@ from datasources.sql.lists import ROWS_A_STATEMENT, Lists, touch
 from datasources.sql.schema import ERAS, KEYS, OBJECT_TABLES, PAGES
 
 BYTES_A_STATEMENT = 1 << 20  # far below MySQL's max_allowed_packet
+_EVENT = ("user_id", "day", "pin_id", "kind")
 _QUOTA = ("viewer_id", "day", "subject")
-VISITS_LOCK = 0  # the mapping code of the rows in `lists` that lock a user's visits
+# the mapping codes of the rows in `lists` that lock a user's visits, and a user's events
+VISITS_LOCK, EVENTS_LOCK = 0, -1
 
 
 class SqlTx:
@@ -252,6 +255,39 @@ class SqlTx:
             (viewer_id, day, *subjects),
         )
         return dict(found.rows)
+
+    async def events_era(self, user_id: int) -> int:
+        self._check(user_id)
+        await touch(self._session, self._dialect, [(EVENTS_LOCK, user_id)])
+        found = await self._session.run(
+            "tx.events_era",
+            f"SELECT version FROM {{db}}.lists WHERE mapping = {EVENTS_LOCK} AND from_id = ?"
+            f"{self._dialect.lock}",
+            (user_id,),
+        )
+        era: int = found.rows[0][0]
+        return era
+
+    async def add_events(self, user_id: int, era: int, events: Sequence[PinEvent]) -> None:
+        if await self.events_era(user_id) != era:
+            return
+        rows = [(user_id, e.day, e.pin_id, int(e.kind), e.at) for e in events]
+        for at in range(0, len(rows), ROWS_A_STATEMENT):
+            some = rows[at : at + ROWS_A_STATEMENT]
+            await self._session.run(
+                "tx.add_events",
+                f"INSERT INTO {{db}}.events ({codecs.EVENT_COLUMNS}) "
+                f"VALUES {rows_of_marks(len(some), 5)} {self._dialect.keep(_EVENT)}",
+                [value for row in some for value in row],
+            )
+
+    async def delete_events(self, user_id: int) -> None:
+        await self.events_era(user_id)
+        self._session.at_commit("DELETE FROM {db}.events WHERE user_id = ?", (user_id,))
+        self._session.at_commit(
+            "UPDATE {db}.lists SET version = version + 1 WHERE mapping = ? AND from_id = ?",
+            (EVENTS_LOCK, user_id),
+        )
 
     async def visits(self, user_id: int, after_generation: int) -> list[Visit]:
         self._check(user_id)

@@ -160,6 +160,16 @@ class VisitShown(Task, frozen=True):
     generation: int
 
 
+class EventsRecorded(Task, frozen=True):
+    """`viewer_id` sent these events, (pin id, number of the kind), at an epoch ms. `era`: how often
+    the viewer had deleted all events by then."""
+
+    viewer_id: int
+    events: tuple[tuple[int, int], ...]
+    at: int
+    era: int
+
+
 class WholeRow(Task, frozen=True):
     """An outbox row with its own kind, which is one task as a whole."""
 
@@ -196,6 +206,7 @@ AnyTask = (
     | AccountErased
     | Respace
     | VisitShown
+    | EventsRecorded
     | FanOutBatch
 )
 

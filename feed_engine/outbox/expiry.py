@@ -1,4 +1,5 @@
-"""Deletes old answers kept under idempotency keys, old visits, and old counts of quotas."""
+"""Deletes old answers kept under idempotency keys, old visits, old events, and old counts of
+quotas."""
 
 import asyncio
 import logging
@@ -19,6 +20,8 @@ a new write."""
 VISITS_DAYS = 30
 """Days that a visit of a home feed is kept. After that, its name begins a new visit; its cursors
 still continue its pages."""
+EVENTS_DAYS = 30
+"""Days that an event of a viewer is kept."""
 BATCH = 100  # rows of a shard in one transaction
 
 
@@ -50,11 +53,12 @@ async def expire(
 
 
 async def expire_batch(stores: Stores, answers_days: int, visits_days: int, now: int) -> Forgotten:
-    """Delete up to BATCH answers, visits and counts of quotas of each shard that are older. The
-    counts of yesterday stay: the clock of another host may be late."""
+    """Delete up to BATCH answers, visits, events and counts of quotas of each shard that are
+    older. The counts of yesterday stay: the clock of another host may be late."""
     answers = await stores.shards.expiry.answers(now - answers_days * DAY, BATCH)
     visits = await stores.shards.expiry.visits(now - visits_days * DAY, BATCH)
     quotas = await stores.shards.expiry.quotas(now // DAY * DAY - DAY, BATCH)
-    parts = (answers, visits, quotas)
+    events = await stores.shards.expiry.events(now // DAY * DAY - EVENTS_DAYS * DAY, BATCH)
+    parts = (answers, visits, quotas, events)
     lost = {server: error for part in parts for server, error in part.lost.items()}
     return Forgotten(sum(part.rows for part in parts), lost)

@@ -9,6 +9,7 @@ from feed_engine.outbox.change import (
     Blocked,
     BoardDeleted,
     BoardSecrecy,
+    EventsRecorded,
     FanOutBatch,
     Followed,
     Respace,
@@ -27,6 +28,7 @@ OF_TASKS: Mapping[type[Task], str] = {
     AccountDeleted: BULK,
     AccountErased: BULK,
     Respace: BULK,
+    EventsRecorded: BULK,
     FanOutBatch: BULK,
 }
 """The priority of each task whose priority is not normal."""

@@ -28,6 +28,7 @@ from feed_engine.writes.account_erasure import account_erased
 from feed_engine.writes.account_tasks import account_deleted
 from feed_engine.writes.block_tasks import blocked
 from feed_engine.writes.board_tasks import board_deleted, board_secrecy
+from feed_engine.writes.event_tasks import events_recorded
 
 
 def _pin(task: Any) -> Sequence[int]:
@@ -76,6 +77,7 @@ HANDLERS: dict[str, Handler] = {
     "PoolShort": pool_short,
     "PinLiked": noting(pin_liked, _pin, SEARCH),
     "VisitShown": visit_shown,
+    "EventsRecorded": events_recorded,
     "BoardSecrecy": noting(board_secrecy, _board),
     "BoardDeleted": noting(board_deleted, _board),
     "AccountDeleted": noting(account_deleted, _user, SEARCH),

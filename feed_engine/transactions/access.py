@@ -145,6 +145,22 @@ async def find_pin(stores: Stores, viewer_id: int, pin_id: int) -> tuple[Pin, Bo
     return found
 
 
+async def find_pins(stores: Stores, viewer_id: int, pin_ids: Sequence[int]) -> dict[int, Pin]:
+    """The pins among these that the viewer may see. A pin that is moving from or to a secret board
+    may be left out."""
+    pins, known = await asyncio.gather(read(stores, Pin, pin_ids), blocks.read(stores, viewer_id))
+    boards = await read(stores, Board, list({pin.board_id for pin in pins.values()}))
+    found: dict[int, Pin] = {}
+    for pin in pins.values():
+        board = boards.get(pin.board_id)
+        if board is None or not visible(board, viewer_id):
+            continue
+        settled = board.owner_id == viewer_id or pin.flips == board.flips
+        if settled and not await blocks.hides(stores, viewer_id, known, pin.owner_id):
+            found[pin.id] = pin
+    return found
+
+
 async def _find_pin(stores: Stores, viewer_id: int, pin_id: int) -> tuple[Pin, Board] | None:
     pin = (await read(stores, Pin, [pin_id])).get(pin_id)
     if pin is None:

@@ -169,6 +169,12 @@ class Arrange(Input, frozen=True, kw_only=True):
     after_pin_id: int | None = None
 
 
+class Events(Input, frozen=True, kw_only=True):
+    """Events of pins: (pin id, number of the kind)."""
+
+    events: tuple[tuple[int, int], ...]
+
+
 class Target(Input, frozen=True, kw_only=True):
     """The id of the object that is written and, for edits, the changes."""
 

@@ -19,7 +19,7 @@ from feed_engine.outbox.completion import keep
 from feed_engine.times import DAY
 
 # The subjects of a viewer's own counts. All other subjects are ids, which are larger.
-WRITES, PINS, BOARDS, COMMENTS, VISITS = 1, 2, 3, 4, 5
+WRITES, PINS, BOARDS, COMMENTS, VISITS, EVENTS = 1, 2, 3, 4, 5, 6
 _OF_KINDS = {
     "createPin": (PINS, 4),
     "repin": (PINS, 4),
@@ -27,10 +27,13 @@ _OF_KINDS = {
     "createComment": (COMMENTS, 10),
 }
 """The subject of a mutation, and the part of a day's writes that it may have: a fourth, a tenth."""
+_EVENTS = "recordEvents"
+"""A mutation that a client sends while its viewer reads. Each event counts, apart from the writes:
+reading must not use up the day's likes."""
 _TAKING_BACK = {
     *("deleteBoard", "deletePin", "deleteComment"),
     *("unlikePin", "unfollow", "unhidePin", "seeAsUsual"),
-    *("unblockUser", "unmuteUser", "deleteAccount"),
+    *("unblockUser", "unmuteUser", "deleteAccount", "deleteEvents"),
 }
 """Mutations that end what an earlier write began. They are never refused: otherwise strangers whose
 comments an owner deletes would use up the owner's day. The earlier writes bound their number."""
@@ -38,7 +41,13 @@ TOWARD = 20
 """The part of a day's writes that one viewer may direct at one other user: a twentieth."""
 UNDER = 100
 """The part of a day's writes that one viewer may comment under one pin: a hundredth."""
-_NAMES = {PINS: "new pins", BOARDS: "new boards", COMMENTS: "comments", WRITES: "writes"}
+_NAMES = {
+    PINS: "new pins",
+    BOARDS: "new boards",
+    COMMENTS: "comments",
+    WRITES: "writes",
+    EVENTS: "events",
+}
 
 
 def now_ms() -> int:
@@ -113,6 +122,8 @@ class Quota:
 
     def _of_viewer(self, amount: int) -> list[Use]:
         most = self._stores.writes_per_day
+        if self._name == _EVENTS:
+            return [Use(EVENTS, amount, most)]
         uses = [Use(WRITES, amount, most)]
         if self._name in _OF_KINDS:
             subject, part = _OF_KINDS[self._name]

@@ -29,6 +29,7 @@ from feed_engine.writes.accounts import delete_account
 from feed_engine.writes.blocks import block_user, unblock_user
 from feed_engine.writes.boards import create_board, delete_board, update_board
 from feed_engine.writes.comments import create_comment, delete_comment
+from feed_engine.writes.events import delete_events, record_events
 from feed_engine.writes.follows import follow, unfollow
 from feed_engine.writes.likes import like_pin, unlike_pin
 from feed_engine.writes.move import move_pin
@@ -65,12 +66,14 @@ __all__ = [
     "delete_account",
     "delete_board",
     "delete_comment",
+    "delete_events",
     "delete_pin",
     "follow",
     "hide_pin",
     "like_pin",
     "move_pin",
     "mute_user",
+    "record_events",
     "reorder_pin",
     "reorder_pins",
     "repin",

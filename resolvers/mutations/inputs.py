@@ -5,6 +5,7 @@ defaults. Ids are strings, as the client sent them.
 """
 
 from collections.abc import Sequence
+from enum import Enum
 from typing import Any
 
 
@@ -85,6 +86,19 @@ class HidePin(Input):
 
 class FeedPreference(Input):
     id: str
+
+
+class PinEvent:
+    pin_id: str
+    kind: Enum  # its member has the name of an EventKind
+
+
+class RecordEvents(Input):
+    events: Sequence[PinEvent]
+
+
+class DeleteEvents(Input):
+    pass
 
 
 class CreateComment(Input):

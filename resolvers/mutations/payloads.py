@@ -110,6 +110,16 @@ class HidePinPayload(Payload):
 
 
 @dataclass(kw_only=True, slots=True)
+class RecordEventsPayload(Payload):
+    pass
+
+
+@dataclass(kw_only=True, slots=True)
+class DeleteEventsPayload(Payload):
+    pass
+
+
+@dataclass(kw_only=True, slots=True)
 class FeedPreferencePayload(Payload):
     """The payload of `seeLess`, `seeMore` and `seeAsUsual`."""
 

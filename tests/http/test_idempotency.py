@@ -76,6 +76,9 @@ async def test_every_kind_of_mutation_answers_the_same_again(gateway: Gateway) -
     blocked = "blockedUser { username } blockedUserEdge { cursor }"
     await twice(gateway, "bob", "blockUser", blocked, userId=ann)
     await twice(gateway, "bob", "unblockUser", "unblockedUserId user { username }", userId=ann)
+    seen = [{"pinId": two, "kind": "SEEN"}]
+    await twice(gateway, "bob", "recordEvents", "", events=seen)
+    await twice(gateway, "bob", "deleteEvents", "")
     await twice(gateway, "ann", "deletePin", "deletedPinId board { pinCount }", pinId=three)
     gone = await twice(
         gateway, "ann", "deleteBoard", "deletedBoardId user { boardCount }", boardId=board

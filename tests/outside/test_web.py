@@ -147,6 +147,15 @@ def test_a_person_is_muted_and_blocked_and_unblocked_on_the_own_profile(
     assert apart["broken"] == []
 
 
+def test_what_a_person_saw_and_opened_is_sent_at_once_when_the_page_is_left_and_can_be_deleted(
+    seen: dict[str, Any],
+) -> None:
+    events = seen["events"]
+    assert (events["soon"], events["calls"], events["errors"]) == (0, 1, [])
+    assert events["events"] == ["0 LINK_FOLLOWED", "0 OPENED", "0 SEEN", "1 OPENED"]
+    assert events["words"] == "What was recorded is deleted."
+
+
 def test_the_keyboard_alone_signs_in_follows_makes_a_board_and_orders_its_pins(
     seen: dict[str, Any],
 ) -> None:

@@ -4,6 +4,7 @@ import { report } from "./support.mjs";
 import { keepApart } from "./web/apart.mjs";
 import { arrange } from "./web/board.mjs";
 import { edit } from "./web/edits.mjs";
+import { recordEvents } from "./web/events.mjs";
 import { follow } from "./web/follow.mjs";
 import { useKeys } from "./web/keyboard.mjs";
 import { look } from "./web/looks.mjs";
@@ -12,7 +13,7 @@ import { usePins } from "./web/pins.mjs";
 import { searchFor } from "./web/search.mjs";
 import { scroll } from "./web/scroll.mjs";
 
-const PARTS = { scroll, join, board: arrange, follow, pins: usePins, keys: useKeys, edits: edit, apart: keepApart, search: searchFor, looks: look };
+const PARTS = { scroll, join, board: arrange, follow, pins: usePins, keys: useKeys, edits: edit, apart: keepApart, events: recordEvents, search: searchFor, looks: look };
 
 await report(async () => {
   const seen = newSeen();

@@ -1,6 +1,7 @@
 // A dialog that changes the viewer's profile.
 import { useState } from "preact/hooks";
 import { make } from "../api/change";
+import { deleteEvents } from "../changes/events";
 import { type Profile, updateProfile } from "../changes/profile";
 import { Dialog } from "./Dialog";
 import { Field } from "./Field";
@@ -27,6 +28,9 @@ export function EditProfile({ fullName, about, picture, onClose }: Props) {
     onClose();
     announce("Your profile is saved.");
   };
+  const forget = async () => {
+    if (await make(deleteEvents, {})) announce("What was recorded is deleted.");
+  };
   return (
     <Dialog title="Edit your profile" onClose={onClose}>
       <form onSubmit={(event) => void save(event)}>
@@ -39,6 +43,12 @@ export function EditProfile({ fullName, about, picture, onClose }: Props) {
           </button>
         </p>
       </form>
+      <p class="quiet">
+        Pinway records which pins you see and open, and keeps it for 30 days, to order home feeds.
+      </p>
+      <button type="button" onClick={() => void forget()}>
+        Delete what was recorded
+      </button>
     </Dialog>
   );
 }

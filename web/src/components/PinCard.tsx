@@ -4,6 +4,7 @@ import { Link } from "wouter-preact";
 import { useState } from "preact/hooks";
 import { graphql } from "../gen";
 import { hide } from "../feed/hide";
+import { useSeen } from "../feed/seen";
 import { Avatar } from "./Avatar";
 import { LikeButton } from "./LikeButton";
 import { Picture } from "./Picture";
@@ -45,10 +46,11 @@ interface Props {
 export function PinCard({ id, reason, eager, canHide }: Props) {
   const { data: pin, complete } = useFragment({ fragment: PinCardFragment, from: { __typename: "Pin", id } });
   const [saving, setSaving] = useState(false);
+  const card = useSeen<HTMLElement>(id, complete);
   if (!complete) return <MissingCard />;
   const onHide = () => hide(id, pin.owner && { id: pin.owner.id, name: pin.owner.fullName || pin.owner.username });
   return (
-    <article class="card">
+    <article class="card" ref={card}>
       <div class="card-frame">
       <Link href={`/pin/${id}`} class="card-picture" aria-label={pin.title || "A pin without a title"}>
         <Picture image={pin.image} alt="" eager={eager} />

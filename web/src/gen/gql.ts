@@ -23,6 +23,8 @@ type Documents = {
     "\n  mutation DeleteBoard($input: DeleteBoardInput!) {\n    deleteBoard(input: $input) {\n      deletedBoardId\n      user {\n        id\n        boardCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n": typeof types.DeleteBoardDocument,
     "\n  mutation ReorderPins($input: ReorderPinsInput!) {\n    reorderPins(input: $input) {\n      board {\n        id\n      }\n      orderVersion\n      errors {\n        message\n      }\n    }\n  }\n": typeof types.ReorderPinsDocument,
     "\n  mutation CreateComment($input: CreateCommentInput!) {\n    createComment(input: $input) {\n      comment {\n        id\n        ...CommentRow\n      }\n      pin {\n        id\n        commentCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n": typeof types.CreateCommentDocument,
+    "\n  mutation RecordEvents($input: RecordEventsInput!) {\n    recordEvents(input: $input) {\n      errors {\n        code\n      }\n    }\n  }\n": typeof types.RecordEventsDocument,
+    "\n  mutation DeleteEvents($input: DeleteEventsInput!) {\n    deleteEvents(input: $input) {\n      errors {\n        message\n      }\n    }\n  }\n": typeof types.DeleteEventsDocument,
     "\n  mutation FollowUser($input: FollowUserInput!) {\n    followUser(input: $input) {\n      feedToken\n      user {\n        id\n        viewerFollows\n        followerCount\n      }\n      viewer {\n        id\n        followingCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n": typeof types.FollowUserDocument,
     "\n  mutation UnfollowUser($input: FollowUserInput!) {\n    unfollowUser(input: $input) {\n      feedToken\n      user {\n        id\n        viewerFollows\n        followerCount\n      }\n      viewer {\n        id\n        followingCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n": typeof types.UnfollowUserDocument,
     "\n  mutation FollowBoard($input: FollowBoardInput!) {\n    followBoard(input: $input) {\n      feedToken\n      board {\n        id\n        viewerFollows\n        followerCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n": typeof types.FollowBoardDocument,
@@ -70,6 +72,8 @@ const documents: Documents = {
     "\n  mutation DeleteBoard($input: DeleteBoardInput!) {\n    deleteBoard(input: $input) {\n      deletedBoardId\n      user {\n        id\n        boardCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n": types.DeleteBoardDocument,
     "\n  mutation ReorderPins($input: ReorderPinsInput!) {\n    reorderPins(input: $input) {\n      board {\n        id\n      }\n      orderVersion\n      errors {\n        message\n      }\n    }\n  }\n": types.ReorderPinsDocument,
     "\n  mutation CreateComment($input: CreateCommentInput!) {\n    createComment(input: $input) {\n      comment {\n        id\n        ...CommentRow\n      }\n      pin {\n        id\n        commentCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n": types.CreateCommentDocument,
+    "\n  mutation RecordEvents($input: RecordEventsInput!) {\n    recordEvents(input: $input) {\n      errors {\n        code\n      }\n    }\n  }\n": types.RecordEventsDocument,
+    "\n  mutation DeleteEvents($input: DeleteEventsInput!) {\n    deleteEvents(input: $input) {\n      errors {\n        message\n      }\n    }\n  }\n": types.DeleteEventsDocument,
     "\n  mutation FollowUser($input: FollowUserInput!) {\n    followUser(input: $input) {\n      feedToken\n      user {\n        id\n        viewerFollows\n        followerCount\n      }\n      viewer {\n        id\n        followingCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n": types.FollowUserDocument,
     "\n  mutation UnfollowUser($input: FollowUserInput!) {\n    unfollowUser(input: $input) {\n      feedToken\n      user {\n        id\n        viewerFollows\n        followerCount\n      }\n      viewer {\n        id\n        followingCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n": types.UnfollowUserDocument,
     "\n  mutation FollowBoard($input: FollowBoardInput!) {\n    followBoard(input: $input) {\n      feedToken\n      board {\n        id\n        viewerFollows\n        followerCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n": types.FollowBoardDocument,
@@ -158,6 +162,14 @@ export function graphql(source: "\n  mutation ReorderPins($input: ReorderPinsInp
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
 export function graphql(source: "\n  mutation CreateComment($input: CreateCommentInput!) {\n    createComment(input: $input) {\n      comment {\n        id\n        ...CommentRow\n      }\n      pin {\n        id\n        commentCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n"): (typeof documents)["\n  mutation CreateComment($input: CreateCommentInput!) {\n    createComment(input: $input) {\n      comment {\n        id\n        ...CommentRow\n      }\n      pin {\n        id\n        commentCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  mutation RecordEvents($input: RecordEventsInput!) {\n    recordEvents(input: $input) {\n      errors {\n        code\n      }\n    }\n  }\n"): (typeof documents)["\n  mutation RecordEvents($input: RecordEventsInput!) {\n    recordEvents(input: $input) {\n      errors {\n        code\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  mutation DeleteEvents($input: DeleteEventsInput!) {\n    deleteEvents(input: $input) {\n      errors {\n        message\n      }\n    }\n  }\n"): (typeof documents)["\n  mutation DeleteEvents($input: DeleteEventsInput!) {\n    deleteEvents(input: $input) {\n      errors {\n        message\n      }\n    }\n  }\n"];
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */

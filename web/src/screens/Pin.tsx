@@ -1,12 +1,13 @@
 // One pin: its picture, board, owner, likes, comments, and pins of the same topics or board.
 import { useQuery } from "@apollo/client/react";
-import { useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { Link } from "wouter-preact";
 import { navigate } from "wouter-preact/use-browser-location";
 import { make } from "../api/change";
 import { isMistake } from "../api/mistake";
 import { requireSignIn } from "../api/viewer";
 import { createComment } from "../changes/comments";
+import { note } from "../changes/events";
 import { deletePin, movePin } from "../changes/pins";
 import { Avatar } from "../components/Avatar";
 import { BoardPicker } from "../components/BoardPicker";
@@ -114,6 +115,10 @@ export function PinScreen({ id }: { id: string }) {
   const [dialog, open] = useState<"save" | "move" | null>(null);
   const pin = data?.pin;
   useTitle(pin ? pin.title || "A pin without a title" : undefined);
+  const opened = pin?.id;
+  useEffect(() => {
+    if (opened) note("OPENED", opened);
+  }, [opened]);
   if (!pin?.title && pin?.title !== "") return <Absent loading={loading} error={error} what="pin" />;
   const title = pin.title || "A pin without a title";
   const owned = pin.board?.viewerCanEdit ?? false;
@@ -152,7 +157,7 @@ export function PinScreen({ id }: { id: string }) {
           {pin.description && <p>{pin.description}</p>}
           {pin.link && (
             <p>
-              <a href={pin.link} rel="noreferrer noopener">
+              <a href={pin.link} rel="noreferrer noopener" onClick={() => note("LINK_FOLLOWED", id)}>
                 {hostOf(pin.link)}
               </a>
             </p>

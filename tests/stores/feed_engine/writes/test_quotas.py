@@ -13,12 +13,13 @@ import pytest
 from datasources.errors import NotFound, QuotaExceeded, StoreUnavailable
 from datasources.ids import shard_of
 from datasources.mappings import Mapping
-from datasources.protocols import Stores
+from datasources.protocols import EventKind, Stores
 from datasources.records import Pin, User
 from feed_engine import writes
 from feed_engine.times import DAY
 from feed_engine.transactions import quotas
 from feed_engine.transactions.quotas import BOARDS, COMMENTS, PINS, WRITES
+from feed_engine.writes.events import Happened
 from tests.people import People
 
 pytestmark = pytest.mark.anyio
@@ -271,6 +272,8 @@ async def test_every_write_of_a_viewer_is_counted(bounded: Stores, people: Peopl
         lambda: writes.see_less(stores, ann.id, bob.id): 1,
         lambda: writes.see_more(stores, ann.id, bob.id): 1,
         lambda: writes.see_as_usual(stores, ann.id, bob.id): 0,
+        lambda: writes.record_events(stores, ann.id, [Happened(pin.id, EventKind.SEEN)]): 0,
+        lambda: writes.delete_events(stores, ann.id): 0,
         lambda: writes.update_profile(stores, ann.id, writes.ProfileChange(about="me")): 1,
         lambda: writes.delete_account(stores, ann.id, writes.Deletion(username=ann.username)): 0,
     }

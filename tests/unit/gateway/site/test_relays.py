@@ -140,6 +140,9 @@ class Seen:
     async def quotas(self, *args: Any) -> Forgotten:
         return Forgotten(0, {})
 
+    async def events(self, *args: Any) -> Forgotten:
+        return Forgotten(0, {})
+
     async def visits(self, *args: Any) -> Forgotten:
         self.expired.set()
         return Forgotten(0, {})
