@@ -158,6 +158,10 @@ class ShardTx(Protocol):
     async def delete_events(self, user_id: int) -> None:
         """Delete all events of the user, and begin the next era."""
 
+    async def erase_events(self, user_id: int) -> None:
+        """Remove all events of a user, and the era. Work of an earlier era would store its events
+        again, so this is only for a user for whom no work is left."""
+
     async def visits(self, user_id: int, after_generation: int) -> list[Visit]:
         """The user's visits after a generation, oldest first. Locks the user's visits."""
 

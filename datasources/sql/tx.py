@@ -289,6 +289,13 @@ class SqlTx:
             (EVENTS_LOCK, user_id),
         )
 
+    async def erase_events(self, user_id: int) -> None:
+        self._check(user_id)
+        self._session.at_commit("DELETE FROM {db}.events WHERE user_id = ?", (user_id,))
+        self._session.at_commit(
+            f"DELETE FROM {{db}}.lists WHERE mapping = {EVENTS_LOCK} AND from_id = ?", (user_id,)
+        )
+
     async def visits(self, user_id: int, after_generation: int) -> list[Visit]:
         self._check(user_id)
         found = await self._read_visits(user_id, after_generation)

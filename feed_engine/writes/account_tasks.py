@@ -152,14 +152,18 @@ async def _comments(stores: Stores, task: AccountDeleted, place: str, save: Save
 
 
 async def _feeds(stores: Stores, task: AccountDeleted, place: str, save: Save) -> None:
-    """Remove the user's feeds, pools and visits."""
+    """Remove the user's feeds, pools, visits and events."""
     row = id_row(task.user_id)
     of_feeds = [(table, row) for table in (MATERIALIZED, SHOWN, FOLLOWING, FOLLOWING_APPLIED)]
     pools = [(POOLS, pool_row(task.user_id, source)) for source in Source]
     await write_both(stores.feeds, lambda store: remove_rows(store, of_feeds))
     await write_both(stores.pools, lambda store: remove_rows(store, [*pools, (POOLS_APPLIED, row)]))
-    shard = shard_of(task.user_id)
-    await stores.shards.objects.transact(shard, lambda tx: tx.erase_visits(task.user_id))
+
+    async def erase(tx: ShardTx) -> None:
+        await tx.erase_visits(task.user_id)
+        await tx.delete_events(task.user_id)
+
+    await stores.shards.objects.transact(shard_of(task.user_id), erase)
 
 
 STEPS: tuple[Step[AccountDeleted], ...] = (_boards, _edges, _followers, _comments, _feeds)

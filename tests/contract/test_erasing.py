@@ -5,12 +5,13 @@ import pytest
 
 from datasources.ids import Kind, compose
 from datasources.mappings import Edge, EdgeKey, ListHead, ListKey, Mapping
-from datasources.protocols import ShardTx, Visit
+from datasources.protocols import EventKind, PinEvent, ShardTx, Visit
 from datasources.sql.shards import SqlShards
 from tests.contract.shards import Deployment, fresh_id
 
 pytestmark = pytest.mark.anyio
 LIKES = Mapping.USER_LIKES_PINS
+OPENED = PinEvent(0, 0, 7, EventKind.OPENED, 5)
 
 
 async def test_rows_are_read_in_order_of_their_ids_active_or_not(
@@ -65,12 +66,17 @@ async def test_objects_their_lists_and_visits_are_erased_one_by_one(
 
     user, board, other = await shards.objects.transact(shard, fill)
     gone, kept = (key._replace(from_id=id) for id in (board, other))
+    event = OPENED._replace(user_id=user)
+    await shards.objects.transact(shard, lambda tx: tx.delete_events(user))  # the next era begins
+    await shards.objects.transact(shard, lambda tx: tx.add_events(user, 1, [event]))
 
     async def erase(tx: ShardTx) -> None:
         await tx.erase([user, board])
         await tx.erase_lists([board])
         await tx.erase_visits(user)
+        await tx.erase_events(user)
 
+    assert len(await shards.events.of_user(user, 10)) == 1
     await shards.objects.transact(shard, erase)
     assert set(await shards.objects.get([user, board, other])) == {other}
     heads = await shards.mappings.heads([gone, kept])
@@ -79,6 +85,8 @@ async def test_objects_their_lists_and_visits_are_erased_one_by_one(
     assert await shards.mappings.respacings(gone, 0) == []
     assert len(await shards.mappings.respacings(kept, 0)) == 1
     assert await shards.visits.recent(user, 10) == []
+    assert await shards.events.of_user(user, 10) == []
+    assert await shards.objects.transact(shard, lambda tx: tx.events_era(user)) == 0
 
 
 async def test_the_number_of_an_erased_object_is_never_used_again(

@@ -14,7 +14,7 @@ import pytest
 from datasources.errors import BadInput, Conflict, NotFound, StoreUnavailable
 from datasources.ids import Kind
 from datasources.mappings import Mapping
-from datasources.protocols import Job, Stores
+from datasources.protocols import EventKind, Job, Stores
 from datasources.records import Board, Pin, User
 from datasources.valkey import ValkeyServer
 from feed_engine import writes
@@ -24,6 +24,7 @@ from feed_engine.outbox.completion import change_of, settle
 from feed_engine.outbox.jobs import run_job
 from feed_engine.transactions import access, blocks
 from feed_engine.writes import account_erasure, account_tasks, accounts
+from feed_engine.writes.events import Happened
 from tests.audit import audit
 from tests.embedded_stores import embedded_config, embedded_stores, flush
 from tests.people import People
@@ -104,6 +105,8 @@ async def live(stores: Stores, people: People) -> Life:
     ids.add(own.comment.id)
     await writes.mute_user(stores, ann.id, bob.id)
     await writes.hide_pin(stores, ann.id, bobs_pin.id)
+    opened = Happened(bobs_pin.id, EventKind.OPENED)
+    await writes.record_events(stores, ann.id, [opened])
     cat = await people.user()
     await writes.block_user(stores, ann.id, cat.id)
     dan = await people.user()
