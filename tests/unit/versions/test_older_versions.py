@@ -45,8 +45,8 @@ def test_every_form_has_a_payload() -> None:
 
 
 def test_every_input_has_a_fingerprint() -> None:
-    """Inputs of edits are inside a Target. Those of profiles and accounts came after that
-    version."""
+    """Inputs of edits are inside a Target. The inputs for profiles and for deletions came after
+    that version."""
     changes = {"BoardChange", "PinChange", "ProfileChange", "Deletion"}
     kept = {type(given).__name__ for given in INPUTS.values()} | changes
     assert kept == {input.__name__ for input in Input.__subclasses__()}
