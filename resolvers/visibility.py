@@ -186,8 +186,8 @@ _pin_id: Callable[[Comment], int] = attrgetter("pin_id")
 
 
 async def _by_users(context: Context, found: dict[int, Comment | BaseException]) -> Found[Comment]:
-    """The comments without those of deleted accounts. The authors are loaded after all else is
-    known: the calls of stores for a hidden comment stay those for an absent one."""
+    """The comments without the comments of deleted accounts. Only the authors of visible comments
+    are loaded: a hidden comment takes the same calls of stores as an absent comment."""
     authors = list({it.author_id for it in found.values() if isinstance(it, Comment)})
     loaded = await context.loaders.users.many(authors)
     gone = {id for id, user in zip(authors, loaded, strict=True) if user is None}

@@ -78,7 +78,8 @@ async def account_erased(
 
 
 async def _ended(stores: Stores, task: AccountErased, place: str, save: Save) -> None:
-    """End once more what writes began that were on their way when the account was deleted."""
+    """End the edges and comments of writes that were on their way when the account was
+    deleted."""
 
     async def advance(cursor: bytes) -> None:
         await save(cursor.decode())

@@ -1,7 +1,7 @@
 """The task after an account was deleted: it ends the user's boards, follows, likes, comments and
 feeds.
 
-Each step walks through lists that become shorter by it, so a killed job goes on where it was. A
+Each step walks through lists that become shorter by it, so a killed job continues there. A
 step that runs twice changes nothing. Blocks and private lists end later (`account_erasure`): nobody
 sees them.
 """

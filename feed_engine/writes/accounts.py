@@ -5,9 +5,9 @@ user and the user's boards are inactive, pins are shown with their boards only, 
 active authors only. The user's tokens are refused: the account blocks itself
 (`feed_engine.transactions.blocks`).
 
-Two tasks follow. The first ends what is left, at once (`account_tasks`). The second removes all of
-it from the stores, and frees the user name (`account_erasure`). It comes later than any write that
-may still be on its way.
+Two tasks follow. The first ends likes, follows, comments and feeds, at once (`account_tasks`). The
+second removes the account from the stores, and frees the user name (`account_erasure`). It comes
+later than any write that may still be on its way.
 """
 
 from datasources.errors import BadInput

@@ -1,5 +1,5 @@
-"""What removes rows and objects from a shard, over SQLite and MySQL; and work that is posted for
-later."""
+"""The removal of rows and objects from a shard, and work that is posted for later, over SQLite and
+MySQL."""
 
 import pytest
 

@@ -14,6 +14,7 @@ import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-
  * Learn more about it here: https://the-guild.dev/graphql/codegen/plugins/presets/preset-client#reducing-bundle-size
  */
 type Documents = {
+    "\n  mutation DeleteAccount($input: DeleteAccountInput!) {\n    deleteAccount(input: $input) {\n      deletedUserId\n      errors {\n        message\n      }\n    }\n  }\n": typeof types.DeleteAccountDocument,
     "\n  mutation MuteUser($input: MuteUserInput!) {\n    muteUser(input: $input) {\n      user {\n        id\n        viewerMutes\n      }\n      errors {\n        message\n      }\n    }\n  }\n": typeof types.MuteUserDocument,
     "\n  mutation UnmuteUser($input: MuteUserInput!) {\n    unmuteUser(input: $input) {\n      user {\n        id\n        viewerMutes\n      }\n      errors {\n        message\n      }\n    }\n  }\n": typeof types.UnmuteUserDocument,
     "\n  mutation BlockUser($input: BlockUserInput!) {\n    blockUser(input: $input) {\n      blockedUser {\n        id\n      }\n      errors {\n        message\n      }\n    }\n  }\n": typeof types.BlockUserDocument,
@@ -63,6 +64,7 @@ type Documents = {
     "\n  mutation SignUp($input: SignUpInput!) {\n    signUp(input: $input) {\n      token\n      user {\n        id\n        username\n      }\n      errors {\n        message\n      }\n    }\n  }\n": typeof types.SignUpDocument,
 };
 const documents: Documents = {
+    "\n  mutation DeleteAccount($input: DeleteAccountInput!) {\n    deleteAccount(input: $input) {\n      deletedUserId\n      errors {\n        message\n      }\n    }\n  }\n": types.DeleteAccountDocument,
     "\n  mutation MuteUser($input: MuteUserInput!) {\n    muteUser(input: $input) {\n      user {\n        id\n        viewerMutes\n      }\n      errors {\n        message\n      }\n    }\n  }\n": types.MuteUserDocument,
     "\n  mutation UnmuteUser($input: MuteUserInput!) {\n    unmuteUser(input: $input) {\n      user {\n        id\n        viewerMutes\n      }\n      errors {\n        message\n      }\n    }\n  }\n": types.UnmuteUserDocument,
     "\n  mutation BlockUser($input: BlockUserInput!) {\n    blockUser(input: $input) {\n      blockedUser {\n        id\n      }\n      errors {\n        message\n      }\n    }\n  }\n": types.BlockUserDocument,
@@ -126,6 +128,10 @@ const documents: Documents = {
  */
 export function graphql(source: string): unknown;
 
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  mutation DeleteAccount($input: DeleteAccountInput!) {\n    deleteAccount(input: $input) {\n      deletedUserId\n      errors {\n        message\n      }\n    }\n  }\n"): (typeof documents)["\n  mutation DeleteAccount($input: DeleteAccountInput!) {\n    deleteAccount(input: $input) {\n      deletedUserId\n      errors {\n        message\n      }\n    }\n  }\n"];
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */

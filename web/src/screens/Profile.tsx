@@ -7,6 +7,7 @@ import { createBoard } from "../changes/boards";
 import { Avatar } from "../components/Avatar";
 import { BlockedPeople } from "../components/BlockedPeople";
 import { BoardCard } from "../components/BoardCard";
+import { DeleteAccount } from "../components/DeleteAccount";
 import { EditProfile } from "../components/EditProfile";
 import { FollowButton } from "../components/FollowButton";
 import { KeepApart } from "../components/KeepApart";
@@ -71,6 +72,7 @@ const NO_EDGES: never[] = [];
 export function ProfileScreen({ name }: { name: string }) {
   const { data, loading, error } = useQuery(ProfilePage, { variables: { name } });
   const [editing, edit] = useState(false);
+  const [deleting, remove] = useState(false);
   const user = data?.user;
   useTitle(user ? user.fullName || user.username : undefined);
   if (!user) return <Absent loading={loading} error={error} what="person" />;
@@ -118,6 +120,14 @@ export function ProfileScreen({ name }: { name: string }) {
       </section>
       <Pins name={name} />
       {own && <BlockedPeople />}
+      {own && (
+        <p>
+          <button type="button" onClick={() => remove(true)}>
+            Delete account…
+          </button>
+        </p>
+      )}
+      {deleting && <DeleteAccount username={user.username} onClose={() => remove(false)} />}
     </>
   );
 }

@@ -255,7 +255,7 @@ async def test_nothing_is_left_in_any_store_but_the_id(
     stores: Stores, people: People, folder: Path, valkey: ValkeyServer
 ) -> None:
     life = await live(stores, people)
-    assert await left(stores, folder, life)  # the walk finds what is there
+    assert await left(stores, folder, life)  # the walk finds the user
     await delete(stores, life.ann)
     await run_due(stores)
     await erase(stores)
