@@ -21,8 +21,9 @@ from pathlib import Path
 
 from tests.demo import FOLDER
 from tests.lane_process import Lane, Outcome, arguments, environment, forget_temporary_bytecode
-from tests.lanes import LANES, LAST
+from tests.lanes import LANES, LAST, ON_ONE_STACK
 from tests.scale import ALL, SEED
+from tests.servers import STACK, stop
 
 WORKERS = 2 * (os.cpu_count() or 1)  # a lane with real servers mostly waits
 SLOWEST = 30
@@ -67,6 +68,10 @@ class Suite:
         for lane in running:
             lane.end()
 
+    def stop_servers(self) -> None:
+        """Stop the servers that lanes have left to each other."""
+        stop(self._folder / "stack")
+
     def _work(self, waiting: queue.SimpleQueue[str]) -> None:
         while (lane := self._next(waiting)) is not None:
             began = time.monotonic()
@@ -95,6 +100,8 @@ class Suite:
                 return None
             output = self._folder / f"{name}.txt"
             variables = {**self._variables, FOLDER: str(self._folder / "demo")}
+            if name in ON_ONE_STACK and STACK not in os.environ:
+                variables[STACK] = str(self._folder / "stack")
             lane = Lane(name, arguments(name), output, environment(**variables))
             self._running.add(lane)
             return lane
@@ -170,6 +177,7 @@ def run(suite: Suite, lanes: list[str]) -> int:
         suite.stop()
         status = 130
     finally:
+        suite.stop_servers()
         forget_temporary_bytecode()
     outcomes = list(suite.outcomes.values())
     ended = sum((outcome.ended for outcome in outcomes), Counter[str]())

@@ -36,14 +36,18 @@ LANES: dict[str, tuple[str, ...]] = {
 lane that names it most exactly."""
 LAST = "alone"
 """The lane of the tests that judge the whole machine. It begins when all other lanes have ended."""
+ON_ONE_STACK = frozenset({"real", LAST})
+"""Lanes that run one after the other, on the same servers. These start once, and run until the
+suite ends."""
 ON_SERVERS = {
     "databases": frozenset({"databases"}),
     "clusters": frozenset(PARTS),
     "real": frozenset(PARTS),
     LAST: frozenset(PARTS),
 }
-"""The parts of the real servers that a lane's tests may start. Each lane starts its own. A test
-that uses servers is in a lane with as few parts as it needs."""
+"""The parts of the real servers that a lane's tests may start. Each lane starts its own; only
+the lanes of ON_ONE_STACK share them. A test that uses servers is in a lane with as few parts as it
+needs."""
 _BACKENDS = {
     "mysql": "databases",
     "zookeeper": "databases",

@@ -1,6 +1,7 @@
 """The real servers as fixtures: one stack for a session. Its parts start when tests need them.
 
-`PINWAY_TEST_STACK=DIR` uses the stack in DIR instead, and leaves it running.
+`PINWAY_TEST_STACK=DIR` uses the stack in DIR instead, and leaves it running. `make test` runs
+some of its lanes so.
 """
 
 import json
@@ -16,6 +17,7 @@ from deploy.stack.service import Service, State
 
 SHARDS = 64
 MOD_SHARDS = 16
+STACK = "PINWAY_TEST_STACK"
 PARTS = {
     "databases": ("mysql", "zookeeper"),
     "caches": ("redis", "memcached"),
@@ -27,7 +29,7 @@ PARTS = {
 @pytest.fixture(scope="session")
 def empty_stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     """The stack's directory, of which no server runs yet. Its servers are stopped at the end."""
-    given = os.environ.get("PINWAY_TEST_STACK")
+    given = os.environ.get(STACK)
     if given:
         path = Path(given)
         servers = Stack.open(path) if (path / "stack.json").exists() else _new(path)
@@ -40,6 +42,12 @@ def empty_stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
         yield servers
     finally:
         servers.down()
+
+
+def stop(folder: Path) -> None:
+    """Stop the servers of the stack in the folder, if there is one."""
+    if (folder / "stack.json").exists():
+        Stack.open(folder).down()
 
 
 def _new(folder: Path) -> Stack:

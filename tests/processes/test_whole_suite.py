@@ -12,9 +12,10 @@ from typing import Any, cast
 import pytest
 
 from tests import __main__ as whole
-from tests import lanes
+from tests import lanes, servers
 from tests.lane_process import Cost, Lane, Outcome, environment
 from tests.scale import ALL, SEED, scaled, seed
+from tests.servers import STACK
 
 ROOT = Path(__file__).parents[2]
 TESTS = """
@@ -166,6 +167,39 @@ def test_all_lanes_run_alone_comes_last_and_a_failure_in_any_is_the_exit_status(
     assert told.count("FAILED a::b: no") == (2 if failing else 0)
     passed = 2 * len(ran) - (1 if failing else 0)
     assert told[-1] == f"{passed} passed, {1 if failing else 0} failed"
+
+
+def test_lanes_on_one_stack_find_the_same_servers_which_end_with_the_suite(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    given = dict[str, str | None]()
+    running = set[str]()
+
+    class Starting:
+        def __init__(self, name: str, arguments: Any, output: Path, environment: Any) -> None:
+            self.name, self.output = name, output
+            given[name] = environment.get(STACK)
+
+        def follow(self, failed: Any) -> Outcome:
+            if stack := given[self.name]:
+                Path(stack).mkdir(exist_ok=True)
+                (Path(stack) / "stack.json").touch()
+                running.add(stack)
+            return Outcome(Counter(passed=1))
+
+    class Servers:
+        @classmethod
+        def open(cls, folder: Path) -> Any:
+            return SimpleNamespace(down=lambda: running.remove(str(folder)))
+
+    monkeypatch.delenv(STACK, raising=False)
+    monkeypatch.setattr(whole, "Lane", Starting)
+    monkeypatch.setattr(servers, "Stack", Servers)
+    assert whole.run(whole.Suite(tmp_path), ["http", "real", lanes.LAST]) == 0
+    assert given == {"http": None, "real": given["real"], lanes.LAST: given["real"]}
+    assert given["real"] is not None
+    assert not running
+    assert len(lanes.ON_ONE_STACK - {lanes.LAST}) == 1  # two would kill each other's servers
 
 
 def item(path: str, *fixtures: str, **params: Any) -> pytest.Item:
