@@ -45,8 +45,9 @@ ON_SERVERS = {
     "real": frozenset(PARTS),
     LAST: frozenset(PARTS),
 }
-"""The parts of the real servers that a lane's tests may start. Each lane starts its own, except
-those of ON_ONE_STACK. A test that uses servers is in a lane with as few parts as it needs."""
+"""The parts of the real servers that a lane's tests may start. Each lane starts its own; only
+the lanes of ON_ONE_STACK share them. A test that uses servers is in a lane with as few parts as it
+needs."""
 _BACKENDS = {
     "mysql": "databases",
     "zookeeper": "databases",
