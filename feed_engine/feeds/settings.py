@@ -78,6 +78,13 @@ class Preferences(NamedTuple):
     blocks: Blocks = blocks.NONE
 
 
+@dataclass
+class Override:
+    """Weights in place of the settings' weights; None: the settings' weights hold."""
+
+    weights: Weights | None = None
+
+
 @dataclass(frozen=True)
 class Feeds:
     """The stores, a race for each pair of sides, the settings and a clock. Built once in a
@@ -88,6 +95,8 @@ class Feeds:
     feeds_race: Race
     settings: FeedSettings = DEFAULTS
     clock: Callable[[], int] = epoch_ms
+    learned: Override = field(default_factory=Override)
+    """The weights that `pinway train` installed."""
     looked: dict[bytes, int] = field(default_factory=dict)
     """Row of a feed or pool → epoch ms at which this process last checked whether it needs a
     refill."""
@@ -100,6 +109,11 @@ class Feeds:
     """Viewer → what the viewer's last visit in this process knew of shared pools."""
     preferences: dict[int, Preferences] = field(default_factory=dict)
     """Viewer → the viewer's preferences as this process last read them."""
+
+    @property
+    def weights(self) -> Weights:
+        """The weights of new visits."""
+        return self.learned.weights or self.settings.weights
 
     def looked_at(self, row: bytes) -> bool:
         """Whether a row was checked in the last LOOK_AGAIN ms."""

@@ -128,7 +128,7 @@ class Candidates:
         self._roots: dict[int, int] = {}
         self.preferred: Preferences | None = None  # as read with the followed interests
         self._pins: dict[int, Pin] = {}  # the pins that were loaded and can be seen
-        self.ranking = Ranking(feeds.settings.weights, self._subjects, self._pins)
+        self.ranking = Ranking(feeds.weights, self._subjects, self._pins)
         # Pins, and first pins of chains, that were shown; and all that were looked up among them.
         self._shown, self._asked = set(self._passed.shown), set(self._passed.shown)
         self._dead: set[int] = set()  # pins that the viewer can't see, or owns
@@ -292,6 +292,16 @@ class Candidates:
         """Repin → the first pin of its chain, for the repins among the chosen pins."""
         roots = ((c.pin_id, self._root(c)) for c in chosen)
         return {pin_id: root for pin_id, root in roots if root != pin_id}
+
+    def features(self, chosen: Iterable[Candidate]) -> dict[int, tuple[float, float, float, float]]:
+        """For each chosen pin, what its place depended on."""
+        now = self._feeds.clock() / HALF_LIFE
+        found: dict[int, tuple[float, float, float, float]] = {}
+        for c in chosen:
+            in_pool, affinity, likes, preferences = self.ranking.features(c)
+            parts = round(in_pool - now, 3), round(affinity, 3), round(likes, 3)
+            found[c.pin_id] = (*parts, preferences)
+        return found
 
     def causes(self, chosen: Iterable[Candidate]) -> dict[int, tuple[tuple[int, int], ...]]:
         """For each chosen pin, what the viewer follows that brought the pin or another pin of the

@@ -22,6 +22,7 @@ from feed_engine.feeds.preferences import NONE, bias
 from feed_engine.feeds.rows import Source
 from feed_engine.feeds.settings import Preferences, Weights
 from feed_engine.feeds.smart.generator import Candidate
+from feed_engine.feeds.visits import Features
 
 
 class Score(NamedTuple):
@@ -81,16 +82,26 @@ class Ranking:
         return {source: sorted(some, key=key) for source, some in pools.items()}
 
     def score(self, c: Candidate) -> Score:
+        found, weights = self.features(c), self.weights
+        return Score(
+            found.in_pool,
+            weights.affinity * found.affinity,
+            weights.likes * found.likes,
+            found.preferences,
+        )
+
+    def features(self, c: Candidate) -> Features:
+        """The parts of the score before the weights."""
         ids = self.subjects_of(c)
         found, affinity = 0.0, self._affinity
         if affinity:
             for id in ids:
                 found += affinity.get(id, 0.0)
         likes = 0 if c.source is Source.POPULAR else self.likes.get(c.pin_id, 0)
-        weights, preferences = self.weights, self.preferences
-        return Score(
+        preferences = self.preferences
+        return Features(
             c.score,
-            weights.affinity * log2(1 + found) if found else 0.0,
-            weights.likes * log2(1 + likes) if likes else 0.0,
+            log2(1 + found) if found else 0.0,
+            log2(1 + likes) if likes else 0.0,
             bias(preferences, ids) if preferences.less or preferences.more else 0.0,
         )

@@ -192,6 +192,7 @@ async def _begin(
             sweep=candidates.sweep,
             cells=candidates.cells(chosen),
             spans=candidates.spans(generation + 1, chosen, taken),
+            features=candidates.features(chosen),
         )
 
     clock = feeds.clock()
