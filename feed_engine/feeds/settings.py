@@ -36,6 +36,7 @@ class FeedSettings:
     backfill: int = 200  # newest pins that a follow puts into a pool
     related: int = 20  # related pins from each place that a like searches
     generator_seconds: float = 0.15  # seconds for improving a chunk by further reads
+    explore: float = 0.0  # share of a chunk's places for new pins and new owners
     weights: Weights = field(default_factory=Weights)
     floor: float = -1200.0  # log2 of the interest below which a pin stays in its pool
     rates: Mapping[Source, int] = field(

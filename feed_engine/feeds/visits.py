@@ -56,6 +56,7 @@ class Chunk(msgspec.Struct, frozen=True, omit_defaults=True):
     the pin or another pin of the same picture. `sweep`: whether the pools hold many useless pins.
     `cells`: source → the columns of the chunk's pins in the user's own pools; None: unknown.
     `spans`: id in a shared pool's key → the part of the pool that the viewer has passed.
+    `odds`: for each explored pin, the probability with which it was drawn.
     `features`: for each pin, what its place depended on, from which weights are learned.
     """
 
@@ -69,6 +70,7 @@ class Chunk(msgspec.Struct, frozen=True, omit_defaults=True):
     sweep: bool = False
     cells: dict[int, tuple[bytes, ...]] | None = None
     spans: dict[int, Span] = {}
+    odds: dict[int, float] = {}
     features: dict[int, tuple[float, float, float, float]] = {}
 
     @property

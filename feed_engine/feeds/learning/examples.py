@@ -40,7 +40,7 @@ _SOURCES = {
 
 class Example(NamedTuple):
     """A pin that a visit showed, at a position from 0. `acted`: the epoch ms of the viewer's first
-    action; None: the viewer did not act."""
+    action; None: the viewer did not act. `odds`: the pin's propensity."""
 
     viewer_id: int
     generation: int
@@ -49,6 +49,7 @@ class Example(NamedTuple):
     position: int
     features: Features
     acted: int | None
+    odds: float = 1.0
 
 
 async def read_examples(
@@ -123,4 +124,5 @@ def of_visit(
             *(viewer_id, visit.generation, began, source, position),
             Features(*features),
             acted[pin_id],
+            chunk.odds.get(pin_id, 1.0),
         )

@@ -22,6 +22,7 @@ from feed_engine.feeds.settings import Weights
 
 HELD_OUT = 0.25  # the share of the examples, the last in time, by which orders are judged
 LEAST_ACTIONS, LEAST_PAIRS = 20, 100
+HEAVIEST = 10.0  # the weight of an explored pin, at most: 1 / its propensity
 RIDGE = 1.0
 ROUNDS = 30
 RESAMPLES = 1_000
@@ -68,7 +69,7 @@ def train(examples: Sequence[Example], formula: Weights, *, seed: int = 0) -> Tr
     if judged.pairs < LEAST_PAIRS:
         reason = f"{judged.pairs:,} pairs are too few to judge by: {LEAST_PAIRS} are needed"
         return told._replace(reason=reason)
-    in_pool, affinity, likes, *_ = fit(_inputs(early), acted)
+    in_pool, affinity, likes, *_ = fit(_inputs(early), acted, _stands_for(early))
     if in_pool <= 0:
         return told._replace(reason="the fit prefers old pins, which no weights can express")
     fitted = Weights(*(round(float(np.clip(w / in_pool, 0, MOST)), 4) for w in (affinity, likes)))
@@ -87,19 +88,25 @@ def train(examples: Sequence[Example], formula: Weights, *, seed: int = 0) -> Tr
     return told._replace(weights=fitted, reason="the learned order is better than the formula's")
 
 
-def fit(inputs: Floats, acted: Floats) -> Floats:
-    """The coefficients of a logistic regression with an intercept, which is left out."""
+def fit(inputs: Floats, acted: Floats, counts: Floats) -> Floats:
+    """The coefficients of a logistic regression with an intercept, which is left out. `counts`: how
+    many examples each example stands for."""
     x = np.column_stack([inputs, np.ones(len(inputs))])
     ridge = np.diag([RIDGE] * inputs.shape[1] + [1e-6])
     found = np.zeros(x.shape[1])
     for _ in range(ROUNDS):
         p = 1 / (1 + np.exp(-np.clip(x @ found, -30, 30)))
-        gradient = x.T @ (acted - p) - ridge @ found
-        step = np.linalg.solve((x * (p * (1 - p))[:, None]).T @ x + ridge, gradient)
+        gradient = x.T @ (counts * (acted - p)) - ridge @ found
+        step = np.linalg.solve((x * (counts * p * (1 - p))[:, None]).T @ x + ridge, gradient)
         found = found + np.clip(step, -2, 2)
         if np.abs(step).max() < 1e-8:
             break
     return found[:-1]
+
+
+def _stands_for(examples: Sequence[Example]) -> Floats:
+    """The inverse propensities, clipped."""
+    return np.array([min(1 / e.odds, HEAVIEST) for e in examples], dtype=np.float64)
 
 
 def _inputs(examples: Sequence[Example]) -> Floats:

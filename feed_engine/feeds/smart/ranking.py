@@ -60,6 +60,10 @@ class Ranking:
         """Whether the viewer's likes and saves taught anything."""
         return bool(self._affinity) and self.weights.affinity > 0
 
+    def affinity_to(self, id: int) -> float:
+        """The viewer's affinity to a user, board or interest."""
+        return self._affinity.get(id, 0.0)
+
     def order(self, pools: Mapping[Source, list[Candidate]]) -> Mapping[Source, list[Candidate]]:
         """The pools, each in this order. The candidates of a pool have the order of their scores in
         it, and keep that order where nothing else adds to them."""

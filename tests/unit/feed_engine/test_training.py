@@ -105,8 +105,19 @@ def test_the_place_on_the_page_does_not_pass_for_what_ordered_the_page() -> None
 
 def test_a_fit_of_separable_examples_ends() -> None:
     inputs = np.array([[n / 10.0] for n in range(-50, 50)])
-    [found] = fit(inputs, (inputs[:, 0] > 0).astype(float))
+    [found] = fit(inputs, (inputs[:, 0] > 0).astype(float), np.ones(100))
     assert 1 < found < 100
+
+
+def test_an_example_with_a_propensity_stands_for_as_many_up_to_a_bound() -> None:
+    examples = simulated(Weights(1.0, 0.5), viewers=10)
+
+    def drawn(odds: float) -> Weights | None:
+        some = [e._replace(odds=odds if n % 3 else 1.0) for n, e in enumerate(examples)]
+        return train(some, Weights()).fitted
+
+    assert drawn(0.5) != drawn(1.0)
+    assert drawn(0.1) == drawn(0.001) != drawn(0.2)
 
 
 def test_stored_weights_are_read_again_and_others_are_refused() -> None:
