@@ -24,5 +24,8 @@ class VisitStore(Protocol):
         """The newest visits, all unsaved visits, and the visit with the name `named`, newest
         first."""
 
+    async def viewers(self, shard: int, after: int, limit: int) -> list[int]:
+        """Up to `limit` users of the shard with visits, whose ids are above `after`, ascending."""
+
     async def mark_saved(self, user_id: int, generation: int) -> None:
         """Record that both sides of the materialized feed have the chunk of this visit."""

@@ -37,6 +37,12 @@ class SqlVisits:
         by_generation = {row[1]: codecs.visit(row) for rows in read for row in rows}
         return [by_generation[generation] for generation in sorted(by_generation, reverse=True)]
 
+    async def viewers(self, shard: int, after: int, limit: int) -> list[int]:
+        condition = "FROM {db}.visits WHERE user_id > ? GROUP BY user_id ORDER BY user_id LIMIT ?"
+        part = Part(self._router.place(shard), "user_id", condition, (after, max(limit, 0)))
+        [rows] = await self._router.read("visits.viewers", [part])
+        return [row[0] for row in rows]
+
     async def mark_saved(self, user_id: int, generation: int) -> None:
         async def run(session: Session) -> None:
             session.at_commit(

@@ -36,6 +36,7 @@ class FeedSettings:
     backfill: int = 200  # newest pins that a follow puts into a pool
     related: int = 20  # related pins from each place that a like searches
     generator_seconds: float = 0.15  # seconds for improving a chunk by further reads
+    explore: float = 0.0  # share of a chunk's places for new pins and new owners
     weights: Weights = field(default_factory=Weights)
     floor: float = -1200.0  # log2 of the interest below which a pin stays in its pool
     rates: Mapping[Source, int] = field(
@@ -78,6 +79,13 @@ class Preferences(NamedTuple):
     blocks: Blocks = blocks.NONE
 
 
+@dataclass
+class Override:
+    """Weights in place of the settings' weights; None: the settings' weights hold."""
+
+    weights: Weights | None = None
+
+
 @dataclass(frozen=True)
 class Feeds:
     """The stores, a race for each pair of sides, the settings and a clock. Built once in a
@@ -88,6 +96,8 @@ class Feeds:
     feeds_race: Race
     settings: FeedSettings = DEFAULTS
     clock: Callable[[], int] = epoch_ms
+    learned: Override = field(default_factory=Override)
+    """The weights that `pinway train` installed."""
     looked: dict[bytes, int] = field(default_factory=dict)
     """Row of a feed or pool → epoch ms at which this process last checked whether it needs a
     refill."""
@@ -100,6 +110,11 @@ class Feeds:
     """Viewer → what the viewer's last visit in this process knew of shared pools."""
     preferences: dict[int, Preferences] = field(default_factory=dict)
     """Viewer → the viewer's preferences as this process last read them."""
+
+    @property
+    def weights(self) -> Weights:
+        """The weights of new visits."""
+        return self.learned.weights or self.settings.weights
 
     def looked_at(self, row: bytes) -> bool:
         """Whether a row was checked in the last LOOK_AGAIN ms."""

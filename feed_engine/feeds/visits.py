@@ -35,6 +35,16 @@ class Span(msgspec.Struct, frozen=True, array_like=True):
     ended: bool = False
 
 
+class Features(NamedTuple):
+    """The parts of a pin's score before the weights. `in_pool`: the score in its pool, less the
+    visit's time / HALF_LIFE. `affinity` and `likes`: log2(1 + the affinity or the likes)."""
+
+    in_pool: float
+    affinity: float = 0.0
+    likes: float = 0.0
+    preferences: float = 0.0
+
+
 class Chunk(msgspec.Struct, frozen=True, omit_defaults=True):
     """The new pins of a visit.
 
@@ -46,6 +56,8 @@ class Chunk(msgspec.Struct, frozen=True, omit_defaults=True):
     the pin or another pin of the same picture. `sweep`: whether the pools hold many useless pins.
     `cells`: source → the columns of the chunk's pins in the user's own pools; None: unknown.
     `spans`: id in a shared pool's key → the part of the pool that the viewer has passed.
+    `odds`: for each explored pin, the probability with which it was drawn.
+    `features`: for each pin, what its place depended on, from which weights are learned.
     """
 
     pins: tuple[tuple[int, Reason], ...] = ()
@@ -58,6 +70,8 @@ class Chunk(msgspec.Struct, frozen=True, omit_defaults=True):
     sweep: bool = False
     cells: dict[int, tuple[bytes, ...]] | None = None
     spans: dict[int, Span] = {}
+    odds: dict[int, float] = {}
+    features: dict[int, tuple[float, float, float, float]] = {}
 
     @property
     def shown(self) -> set[int]:

@@ -69,6 +69,7 @@ COMMANDS = {
         ("schema", "gateway.cli.tools", "schema", "Print or compare the GraphQL schema."),
         ("feed", "gateway.cli.feed", "feed", "Show and route reads of the feed stores."),
         ("related", "gateway.cli.related", "related", "Build and show the related pins' graph."),
+        ("train", "gateway.cli.train", "train_command", "Learn the order of the home feed."),
         ("search", "gateway.cli.search", "search", "Build and show the search index."),
         ("jobs", "gateway.cli.jobs", "jobs", "List, retry and drop background jobs."),
         ("doctor", "gateway.cli.doctor", "doctor_command", "Check everything, say what to do."),
@@ -125,6 +126,6 @@ def main() -> None:
 
     Exit status: 0 done; 1 an error, with one line; 2 a wrong command line; 3 faults were found
     (`doctor`, `related status`, `schema check`, `search status`, `shards check`, `shards verify`,
-    `stack status`); 130 interrupted by Ctrl-C, and 143 by SIGTERM. A server (`run`, `serve`,
-    `worker`, `shards watch`) that Ctrl-C or SIGTERM stops ends with 0.
+    `stack status`), or nothing better (`train`); 130 interrupted by Ctrl-C, and 143 by SIGTERM. A
+    server (`run`, `serve`, `worker`, `shards watch`) that Ctrl-C or SIGTERM stops ends with 0.
     """

@@ -121,6 +121,9 @@ def explained(found: Mapping[str, Any]) -> list[str]:
     zero = max((each["score"]["in_pool"] for each in every), default=0.0)
     told = [f"{n:3}  {_entry(each, zero)}" for n, each in enumerate(pins, 1)]
     told = told or ["the next visit shows no new pin"]
+    if found["learned"]:
+        weights = ", ".join(f"{name} {weight:g}" for name, weight in found["weights"].items())
+        told += ["", f"the weights are learned: {weights}"]
     if found["verdict"]:
         told += ["", f"{found['verdict'].lower()}: {found['because']}"]
     return told + ([f"     {_entry(asked, zero)}"] if asked else [])

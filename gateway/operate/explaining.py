@@ -38,7 +38,9 @@ async def explain_feed(runtime: Runtime, username: str, pin: str | None) -> dict
         boards=cards.load_boards,
         likes=cards.likes,
     )
-    return await _plain(context, found)
+    weights = runtime.feeds.weights._asdict()
+    learned = runtime.feeds.learned.weights is not None
+    return await _plain(context, found) | {"weights": weights, "learned": learned}
 
 
 async def _plain(context: Context, found: Explanation) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from datasources.protocols import PRIORITIES, OutboxEntry, SearchStore, Stores
 from feed_engine.outbox.completion import change_of
 from feed_engine.outbox.priorities import of_tasks
 from gateway.http.auth import Tokens
-from gateway.operate import backup, doctor, explaining
+from gateway.operate import backup, doctor, explaining, training
 from gateway.operate.control import Answer, ask
 from gateway.operate.imports.report import Progress
 from gateway.settings import EMBEDDED, Settings
@@ -58,6 +58,11 @@ async def perform(
             return {"findings": [finding._asdict() for finding in found]}
         case "feed explain":
             return await explaining.explain_feed(runtime, request["username"], request["pin"])
+        case "train":
+            return await training.train_feed(
+                *(runtime, int(request["viewers"]), int(request["seed"])),
+                lambda done: on_progress(Progress("Viewers", done, None, "viewers")),
+            )
         case "related build":
             return await build_graph(settings, runtime, on_progress)
         case "search rebuild":

@@ -189,6 +189,7 @@ class Feeds(Table):
     rates: str = "5:3:2"
     affinity_weight: Weight = 0.5
     likes_weight: Weight = 0.5
+    explore: Annotated[float, Field(ge=0, le=0.5)] = 0.0
 
     @field_validator("rates")
     @classmethod

@@ -27,7 +27,7 @@ from gateway.observe.tracing import Tracer, tracing
 from gateway.operate.imports.report import Progress
 from gateway.settings import Feeds as FeedTable
 from gateway.settings import Settings
-from gateway.site import installation, inventory
+from gateway.site import installation, inventory, learned_weights
 from gateway.site.embedded_stores import embedded, is_all_embedded
 from gateway.site.feed_routes import follow_routes
 from gateway.site.graph import graph_file
@@ -76,6 +76,7 @@ def _feed_settings(settings: Settings) -> FeedSettings:
         generator_seconds=feeds.chunk_seconds,
         chunk=feeds.chunk,
         rates=rates | {Source.POPULAR: 0},
+        explore=feeds.explore,
         weights=Weights(feeds.affinity_weight, feeds.likes_weight),
     )
 
@@ -103,6 +104,7 @@ async def running(
             _race(settings, stores.feeds),
             _feed_settings(settings),
         )
+        await learned_weights.load(switches, feeds.learned)
         walks = Walks(stores, graph_file(settings)) if settings.jobs.related_hours else None
         search = open_search(config.search)
         if search is not None:
@@ -119,6 +121,7 @@ async def running(
         tasks = [
             asyncio.create_task(stores.topology.follow()),
             asyncio.create_task(follow_routes(switches, runtime.races)),
+            asyncio.create_task(learned_weights.follow(switches, feeds.learned)),
         ]
         try:
             if settings.jobs.run if jobs is None else jobs:

@@ -3,7 +3,7 @@
 import pytest
 
 from datasources.ids import Kind
-from datasources.protocols import EventKind, PinEvent, ShardTx
+from datasources.protocols import EventKind, PinEvent, ShardTx, Visit
 from datasources.sql.shards import SqlShards
 from tests.contract.shards import Deployment, RoundTrips, fresh_id
 
@@ -82,3 +82,21 @@ async def test_old_days_are_forgotten(deployment: Deployment, shards: SqlShards)
     assert await shards.expiry.events(2 * DAY, 9) == (0, {})
     for user in users.values():
         assert [e.day for e in await shards.events.of_user(user, 99)] == [3 * DAY, 2 * DAY]
+
+
+async def test_the_users_with_visits_are_listed_by_pages(
+    deployment: Deployment, shards: SqlShards
+) -> None:
+    shard = deployment.shard(7)
+    users = sorted(fresh_id(Kind.USER, shard) for _ in range(3))
+
+    async def work(tx: ShardTx) -> None:
+        for user in users:
+            for generation in (1, 2):
+                await tx.add_visit(Visit(user, generation, f"{generation}", b"", True, 10))
+
+    await shards.objects.transact(shard, work)
+    first = await shards.visits.viewers(shard, users[0] - 1, 2)
+    assert first == users[:2]
+    assert (await shards.visits.viewers(shard, first[-1], 2))[:1] == users[2:]
+    assert await shards.visits.viewers(shard, 2**62, 2) == []

@@ -31,6 +31,7 @@ from feed_engine.feeds.rows import FORMER_POPULAR_ROW, Source
 from feed_engine.feeds.settings import Feeds, FeedSettings, Passed, Preferences
 from feed_engine.feeds.smart import materialized, pool_rows, pools
 from feed_engine.feeds.smart.diversity import Groups, is_diverse
+from feed_engine.feeds.smart.exploration import Explored, explore
 from feed_engine.feeds.smart.generator import Candidate, board_of, generate
 from feed_engine.feeds.smart.interests import ask_fill
 from feed_engine.feeds.smart.pool_refill import ask_refill_pool
@@ -42,7 +43,7 @@ from feed_engine.feeds.visible import Visible
 from feed_engine.feeds.visits import Remembered, Span
 from feed_engine.outbox.completion import keep
 from feed_engine.speculation import Side
-from feed_engine.times import HOUR
+from feed_engine.times import DAY, HOUR
 
 DEEPEST = 3  # reads for one chunk, at most; each read is twice as deep as the one before
 DEEPER = 4  # reads, the last of the viewer's own rows, if they are dead as far as they were read
@@ -55,6 +56,7 @@ LOOKED_UP = 4
 WEIGHED = 100  # candidates of a round that are ranked by more than their scores in the pools
 FOLLOWED_INTERESTS = 1000  # interests that are read for a viewer, at most
 
+NEW = DAY  # ms after its creation during which exploration takes a pin for new
 LOOK_BELOW = 4  # visits, one of which reads behind the former end of a shared pool
 TOPS_EVERY = 4  # visits, one of which reads what seldom has new pins
 FILLERS_AGAIN = 64  # visits, after which the passed popular pins are forgotten
@@ -126,7 +128,7 @@ class Candidates:
         self._roots: dict[int, int] = {}
         self.preferred: Preferences | None = None  # as read with the followed interests
         self._pins: dict[int, Pin] = {}  # the pins that were loaded and can be seen
-        self.ranking = Ranking(feeds.settings.weights, self._pins)
+        self.ranking = Ranking(feeds.weights, self._pins)
         # Pins, and first pins of chains, that were shown; and all that were looked up among them.
         self._shown, self._asked = set(self._passed.shown), set(self._passed.shown)
         self._dead: set[int] = set()  # pins that the viewer can't see, or owns
@@ -217,6 +219,31 @@ class Candidates:
                 await asyncio.gather(*asking)
                 first, looked_up = False, 2 * looked_up
 
+    def explored(
+        self, chosen: Sequence[Candidate], taken: Collection[int], generation: int
+    ) -> Explored:
+        """The chunk of this generation, after exploration: a share of its places goes to checked
+        candidates that are new, or whose owners are new to the viewer."""
+        share = self._feeds.settings.explore
+        if not share:
+            return Explored(list(chosen), {})
+        there = {id for c in chosen for id in (c.pin_id, self._root(c))}
+        others = self._generate(there.union(taken), checked=True)
+        return explore(
+            chosen,
+            [c for c in others if self._is_new(c)],
+            share=share,
+            groups_of=self._groups,
+            seed=f"{self._viewer_id} {generation}",
+        )
+
+    def _is_new(self, c: Candidate) -> bool:
+        pin = self._pins[c.pin_id]
+        if not self.ranking.preferences.less.isdisjoint(subjects(pin)):
+            return False
+        is_new = self._feeds.clock() - pin.created < NEW
+        return is_new or (self.ranking.knows_viewer and not self.ranking.affinity_to(pin.owner_id))
+
     def _instead_of(self, wanted: list[Candidate], taken: Collection[int]) -> list[Candidate]:
         """A chunk of checked candidates, as many and with no more fillers; empty if there is none.
 
@@ -290,6 +317,16 @@ class Candidates:
         """Repin → the first pin of its chain, for the repins among the chosen pins."""
         roots = ((c.pin_id, self._root(c)) for c in chosen)
         return {pin_id: root for pin_id, root in roots if root != pin_id}
+
+    def features(self, chosen: Iterable[Candidate]) -> dict[int, tuple[float, float, float, float]]:
+        """For each chosen pin, what its place depended on."""
+        now = self._feeds.clock() / HALF_LIFE
+        found: dict[int, tuple[float, float, float, float]] = {}
+        for c in chosen:
+            in_pool, affinity, likes, preferences = self.ranking.features(c)
+            parts = round(in_pool - now, 3), round(affinity, 3), round(likes, 3)
+            found[c.pin_id] = (*parts, preferences)
+        return found
 
     def causes(self, chosen: Iterable[Candidate]) -> dict[int, tuple[tuple[int, int], ...]]:
         """For each chosen pin, what the viewer follows that brought the pin or another pin of the

@@ -66,7 +66,8 @@ async def explain(
     candidates.prefer(candidates.preferred or preferences.NONE)
     size, taken, generation, spans = next_chunk(feeds.settings, known)
     candidates.go_on(generation, spans)
-    chosen = await candidates.choose(size, taken)
+    best = await candidates.choose(size, taken)
+    chosen, _ = candidates.explored(best, taken, generation + 1)
 
     def explained(c: Candidate) -> Explained:
         return Explained(c.pin_id, c.source, c.reason, c.cause_id, candidates.ranking.score(c))

@@ -23,6 +23,7 @@ from feed_engine.feeds.preferences import NONE, bias, subjects
 from feed_engine.feeds.rows import Source
 from feed_engine.feeds.settings import Preferences, Weights
 from feed_engine.feeds.smart.generator import Candidate
+from feed_engine.feeds.visits import Features
 
 BROUGHT_BY_FOLLOW = (Source.FOLLOWED, Source.INTEREST)
 
@@ -60,6 +61,10 @@ class Ranking:
         """Whether the viewer's likes and saves taught anything."""
         return bool(self._affinity) and self.weights.affinity > 0
 
+    def affinity_to(self, id: int) -> float:
+        """The viewer's affinity to a user, board or interest."""
+        return self._affinity.get(id, 0.0)
+
     def order(self, pools: Mapping[Source, list[Candidate]]) -> Mapping[Source, list[Candidate]]:
         """The pools, each in this order. The candidates of a pool have the order of their scores in
         it, and keep that order where nothing else adds to them."""
@@ -89,16 +94,26 @@ class Ranking:
         return dict.fromkeys(id for id in (brought, c.board_id) if id)
 
     def score(self, c: Candidate) -> Score:
+        found, weights = self.features(c), self.weights
+        return Score(
+            found.in_pool,
+            weights.affinity * found.affinity,
+            weights.likes * found.likes,
+            found.preferences,
+        )
+
+    def features(self, c: Candidate) -> Features:
+        """The parts of the score before the weights."""
         ids = self.subjects(c)
         found, affinity = 0.0, self._affinity
         if affinity:
             for id in ids:
                 found += affinity.get(id, 0.0)
         likes = 0 if c.source is Source.POPULAR else self.likes.get(c.pin_id, 0)
-        weights, preferences = self.weights, self.preferences
-        return Score(
+        preferences = self.preferences
+        return Features(
             c.score,
-            weights.affinity * log2(1 + found) if found else 0.0,
-            weights.likes * log2(1 + likes) if likes else 0.0,
+            log2(1 + found) if found else 0.0,
+            log2(1 + likes) if likes else 0.0,
             bias(preferences, ids) if preferences.less or preferences.more else 0.0,
         )

@@ -180,7 +180,8 @@ async def _begin(
         if failed:
             return Chunk(owed=min(size, settings.owed_cap), spans=spans)
         candidates.go_on(generation, spans)
-        chosen = await candidates.choose(size, taken)
+        best = await candidates.choose(size, taken)
+        chosen, odds = candidates.explored(best, taken, generation + 1)
         assert candidates.side is not None
         pins = tuple((c.pin_id, c.reason) for c in chosen)
         side = candidates.side.name
@@ -192,6 +193,8 @@ async def _begin(
             sweep=candidates.sweep,
             cells=candidates.cells(chosen),
             spans=candidates.spans(generation + 1, chosen, taken),
+            odds=odds,
+            features=candidates.features(chosen),
         )
 
     clock = feeds.clock()
