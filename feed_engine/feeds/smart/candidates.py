@@ -239,7 +239,7 @@ class Candidates:
 
     def _is_new(self, c: Candidate) -> bool:
         pin = self._pins[c.pin_id]
-        if not self.ranking.preferences.less.isdisjoint(subjects(pin)):
+        if not self.ranking.preferences.less.isdisjoint(self.ranking.subjects(c)):
             return False
         is_new = self._feeds.clock() - pin.created < NEW
         return is_new or (self.ranking.knows_viewer and not self.ranking.affinity_to(pin.owner_id))
