@@ -112,6 +112,8 @@ async def test_what_is_too_old_is_forgotten_on_living_servers(
     async def save(tx: ShardTx) -> None:
         await tx.save_answer(viewer, "key", Answer(b"fingerprint", b"answer", None))
 
+    while (await expire_batch(half_dead, -1, -1, 2**61)).rows:
+        pass  # other tests of the servers left rows
     for shard in (living, dead):
         await shards.objects.transact(shard, save)
     gone = await expire_batch(half_dead, -1, -1, 2**61)

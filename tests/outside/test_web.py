@@ -147,6 +147,14 @@ def test_a_person_is_muted_and_blocked_and_unblocked_on_the_own_profile(
     assert apart["broken"] == []
 
 
+def test_an_account_is_deleted_after_its_name_was_typed(seen: dict[str, Any]) -> None:
+    account = seen["account"]
+    assert account["before"] is True  # no account is deleted by one click
+    assert account["left"] == {"user": None, "board": None}
+    assert account["status"] == 401
+    assert account["broken"] == []
+
+
 def test_what_a_person_saw_and_opened_is_sent_at_once_when_the_page_is_left_and_can_be_deleted(
     seen: dict[str, Any],
 ) -> None:

@@ -1,6 +1,7 @@
 // Acts as a person in front of the web client in Chromium, and prints what the pages showed.
 import { launch, newSeen, signIn } from "./browser.mjs";
 import { report } from "./support.mjs";
+import { deleteAccount } from "./web/account.mjs";
 import { keepApart } from "./web/apart.mjs";
 import { arrange } from "./web/board.mjs";
 import { edit } from "./web/edits.mjs";
@@ -13,7 +14,7 @@ import { usePins } from "./web/pins.mjs";
 import { searchFor } from "./web/search.mjs";
 import { scroll } from "./web/scroll.mjs";
 
-const PARTS = { scroll, join, board: arrange, follow, pins: usePins, keys: useKeys, edits: edit, apart: keepApart, events: recordEvents, search: searchFor, looks: look };
+const PARTS = { scroll, join, board: arrange, follow, pins: usePins, keys: useKeys, edits: edit, apart: keepApart, events: recordEvents, account: deleteAccount, search: searchFor, looks: look };
 
 await report(async () => {
   const seen = newSeen();
