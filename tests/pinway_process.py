@@ -43,13 +43,25 @@ class Serving:
 
     def ask(self, query: str, **variables: Any) -> dict[str, Any]:
         """The response to an operation of the demo viewer."""
-        request = urllib.request.Request(
+        with urllib.request.urlopen(self._request(query, variables), timeout=300) as response:
+            return dict(json.load(response))
+
+    def _request(self, query: str, variables: dict[str, Any]) -> urllib.request.Request:
+        return urllib.request.Request(
             f"{self.url}/graphql",
             json.dumps({"query": query, "variables": variables}).encode(),
             {"content-type": "application/json", "authorization": f"Bearer {self.token}"},
         )
+
+    def event(self, query: str, **variables: Any) -> dict[str, Any]:
+        """The first event of a subscription of the demo viewer."""
+        request = self._request(query, variables)
+        request.add_header("accept", "text/event-stream")
         with urllib.request.urlopen(request, timeout=300) as response:
-            return dict(json.load(response))
+            for line in response:
+                if line.startswith(b"data:"):
+                    return dict(json.loads(line.removeprefix(b"data:")))
+        raise AssertionError("the stream ended without an event")
 
     def stop(self) -> int:
         """Stop it as Ctrl-C does. Returns its exit status."""
