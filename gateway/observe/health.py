@@ -33,6 +33,10 @@ COSTS = {
 }
 
 
+PASSED_BY = "is passed by, and is being tried"
+"""The state of a cache whose server answers this time, but not yet reliably."""
+
+
 async def readiness(stores: Stores, patience: float = PATIENCE) -> dict[str, dict[str, Any]]:
     """The state of all stores. `stores`: each store's `state` (well, or its fault) and, for a
     fault, its consequences (`costs`). A store other than the shards has `patience` seconds to
@@ -54,7 +58,7 @@ async def readiness(stores: Stores, patience: float = PATIENCE) -> dict[str, dic
     states = {f"shards {name}": _shards(stores, name, fault) for name, fault in shards.items()}
     states |= _slaves(stores, shards, lags)
     passed = {
-        cache: f"{one.server} is passed by, and is being tried; its last failure: {one.reason}"
+        cache: f"{one.server} {PASSED_BY}; its last failure: {one.reason}"
         for cache, one in circuits(stores)
         if one.mode is not Mode.WELL
     }

@@ -8,8 +8,10 @@ import msgspec
 import pytest
 
 from datasources.circuit import CircuitState, Mode
+from datasources.errors import StoreUnavailable
 from datasources.protocols import Stores
 from gateway.observe.health import readiness
+from gateway.operate import doctor
 from tests.gateways import gateway_on_two_servers
 
 pytestmark = pytest.mark.anyio
@@ -69,6 +71,10 @@ async def test_a_topology_that_is_not_followed_is_listed(stores: Stores, tmp_pat
     assert "not noticed" in found["stores"]["topology"]["costs"]
 
 
+async def _refused() -> None:
+    raise StoreUnavailable("nobody listens")
+
+
 async def test_a_cache_that_is_passed_by_is_no_well_store(
     stores: Stores, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -82,6 +88,12 @@ async def test_a_cache_that_is_passed_by_is_no_well_store(
         "one:1 is passed by, and is being tried; its last failure: no answer within 0.25 s"
     )
     assert "each list is read from its shard" in told["costs"]
+    [cache] = [one for one in await doctor._states(stores) if one.check == "mapping_cache"]
+    assert cache.state == doctor.WARNING  # its server answers: there is nothing to start
+
+    monkeypatch.setattr(stores.mapping_cache, "ping", _refused)
+    [cache] = [one for one in await doctor._states(stores) if one.check == "mapping_cache"]
+    assert cache.state == doctor.FAULT
 
 
 async def test_a_store_that_hangs_keeps_nobody_waiting(
