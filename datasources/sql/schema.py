@@ -176,7 +176,7 @@ VISITS = Table(
     indexes=(Index("unsaved", ("user_id", "saved")), Index("age", ("created",))),
 )
 
-# What viewers did with pins. Of a pin and a kind (EventKind), a day has one event.
+# The events of viewers with pins: one a day for each pin and kind (EventKind).
 EVENTS = Table(
     "events",
     (

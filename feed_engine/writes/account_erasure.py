@@ -1,7 +1,7 @@
 """The task long after an account was deleted: it removes all that is left from the stores, and
 frees the user name.
 
-What stays is the user's id: an inactive user without a name, and the block that refuses its tokens.
+The user's id stays: an inactive user without a name, and the block that refuses the user's tokens.
 Repins of the user's pins by others keep the number of their source.
 
 Objects and rows are removed one part at a time, each together with all that refers to it, and the
@@ -40,6 +40,7 @@ from feed_engine.transactions import access, blocks
 from feed_engine.transactions.commit import commit
 from feed_engine.transactions.edit import edit
 from feed_engine.writes.account_tasks import (
+    FORWARD,
     Save,
     Step,
     account_deleted,
@@ -53,7 +54,7 @@ from feed_engine.writes.users import NAMESPACE
 
 ROWS = 200  # rows that are removed together
 PAGE = 500  # rows that are looked at together
-_MIRRORS = {**REVERSE, **{reverse: forward for forward, reverse in REVERSE.items()}}
+_MIRRORS = {**REVERSE, **FORWARD}
 _TO_USERS = (Mapping.USER_SEES_LESS, Mapping.USER_SEES_MORE, Mapping.USER_HAS_AFFINITIES)
 _ONE_WAY = {
     Mapping.USER_MUTES_USERS: (Kind.USER,),
@@ -65,7 +66,6 @@ _ONE_WAY = {
 _OF_PINS = (Mapping.PIN_LIKED_BY_USERS, Mapping.PIN_HAS_COMMENTS)
 _OF_BOARDS = (Mapping.BOARD_HAS_PINS, Mapping.BOARD_FOLLOWED_BY_USERS)
 _FOLLOWED_BY = Mapping.USER_FOLLOWED_BY_USERS, Mapping.BOARD_FOLLOWED_BY_USERS
-_BLOCKS = Mapping.USER_BLOCKS_USERS, Mapping.USER_BLOCKED_BY_USERS
 _PIN_LISTS = Mapping.USER_HAS_PUBLIC_PINS, Mapping.USER_HAS_PINS
 _BOARD_LISTS = Mapping.USER_HAS_PUBLIC_BOARDS, Mapping.USER_HAS_BOARDS
 
@@ -232,8 +232,8 @@ async def _user(stores: Stores, task: AccountErased, place: str, save: Save) -> 
         await tx.erase_visits(user_id)
         await tx.erase_events(user_id)
         await tx.erase_lists([user_id])
-        await tx.erase_edges([EdgeKey(mapping, user_id, user_id) for mapping in _BLOCKS])
-        for mapping in _BLOCKS:  # again, with a head of their own
+        await tx.erase_edges([EdgeKey(mapping, user_id, user_id) for mapping in blocks.LISTS])
+        for mapping in blocks.LISTS:  # again, with a head of their own
             await tx.put_edge(mapping, Edge(user_id, user_id, task.at * SEQUENCE_STEP, 1))
         return change(objects=[user_id, blocks.cache_key(user_id)])
 
@@ -288,7 +288,7 @@ async def _remove(stores: Stores, mapping: Mapping, edges: Sequence[Edge]) -> No
     if not edges:
         return
     keys = [EdgeKey(mapping, edge.from_id, edge.to_id) for edge in edges]
-    cached = [blocks.cache_key(key.from_id) for key in keys] if mapping in _BLOCKS else []
+    cached = [blocks.cache_key(key.from_id) for key in keys] if mapping in blocks.LISTS else []
 
     async def work(tx: ShardTx) -> Change:
         await tx.erase_edges(keys)

@@ -48,7 +48,7 @@ EDGES = 200  # edges that are ended together
 PAGE = 1000  # rows of a list that are read together
 COMMENTS = 500  # comments that are read at a time
 _OWN = (Mapping.USER_LIKES_PINS, *(m for m in REVERSE if m.value.startswith("user_follows")))
-_FORWARD = {reverse: forward for forward, reverse in REVERSE.items()}
+FORWARD = {reverse: forward for forward, reverse in REVERSE.items()}
 Save = Callable[[str], Awaitable[None]]
 T = TypeVar("T", AccountDeleted, AccountErased)
 Step = Callable[[Stores, T, str, Save], Awaitable[None]]
@@ -129,7 +129,7 @@ async def _followers(stores: Stores, task: AccountDeleted, place: str, save: Sav
     for key in lists:
         while edges := await _page(stores, key):
             for some in by_shard(edge.reversed() for edge in edges).values():
-                await _end(stores, _FORWARD[key.mapping], some)
+                await _end(stores, FORWARD[key.mapping], some)
 
 
 async def _comments(stores: Stores, task: AccountDeleted, place: str, save: Save) -> None:

@@ -12,7 +12,7 @@ later than any write that may still be on its way.
 
 from datasources.errors import BadInput
 from datasources.ids import Kind
-from datasources.mappings import SEQUENCE_STEP, Edge, Mapping
+from datasources.mappings import SEQUENCE_STEP, Edge
 from datasources.protocols import ShardTx, Stores
 from datasources.records import User
 from feed_engine.outbox.change import KIND, AccountDeleted, AccountErased, Change, change, encode
@@ -26,7 +26,6 @@ from feed_engine.writes.account_tasks import end_boards
 ERASED_AFTER = 30 * DAY
 """The time after which a deleted account is removed from the stores. Answers under idempotency keys
 and quotas are kept for less."""
-_OWN = Mapping.USER_BLOCKS_USERS, Mapping.USER_BLOCKED_BY_USERS
 
 
 async def delete_account(
@@ -54,7 +53,7 @@ async def delete_account(
         await edit(tx, user, raw, {**bare, "active": False, "deleted": now})
         rows, own = Rows(tx), await tx.edge(blocks.own_key(viewer_id))
         version = own.version + 1 if own else 1
-        for mapping in _OWN:
+        for mapping in blocks.LISTS:
             await rows.put(mapping, Edge(viewer_id, viewer_id, now * SEQUENCE_STEP, version))
         later = AccountErased(user_id=viewer_id, at=now)
         await tx.post(KIND, encode(change(tasks=[later])), delay=ERASED_AFTER)
