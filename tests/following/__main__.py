@@ -21,12 +21,7 @@ from tests.following.schedule import run_schedule
 from tests.following.visit_faults import HOME_FAULTS, VISIT_FAULTS
 from tests.following.visits import run_visits
 
-
-async def _visits(feeding: Feeding, seed: int) -> list[str]:
-    return [*await run_visits(feeding, seed), *await run_home(feeding, seed)]
-
-
-MODELS = {"following": run_schedule, "visits": _visits, "home": run_home}
+MODELS = {"following": run_schedule, "visits": run_visits, "home": run_home}
 FRESH = 500  # schedules after which new stores are used, because stores grow
 
 

@@ -67,9 +67,12 @@ async def refill_pool(
             if isinstance(before, BaseException):
                 raise before
             there = {cell.column for cell in await pools.remove_dead(stores, store, row)}
-            missing = {column: cells[column] for column in cells if column not in there}
+            # What the trim below would cut is not written.
+            best = sorted(there | cells.keys())[: settings.pool_cap]
+            missing = {column: cells[column] for column in best if column not in there}
             await pools.bring(store, row, missing, at)
-            await cuts.mark_filled(store, viewer_id, before, complete=complete)
+            all_there = complete and cells.keys() <= there.union(best)
+            await cuts.mark_filled(store, viewer_id, before, complete=all_there)
             await cuts.cut(store, row, viewer_id, settings.pool_cap)
             for ended in edges.difference(await _followed(stores, viewer_id)):
                 await pools.forget_cause(store, viewer_id, ended)

@@ -20,6 +20,7 @@ from feed_engine.feeds.content import PinLike, public_pins
 from feed_engine.feeds.dual import write_both
 from feed_engine.feeds.rows import (
     POOLS,
+    POOLS_APPLIED,
     PoolColumn,
     Reason,
     Source,
@@ -37,8 +38,11 @@ from feed_engine.times import CENTURY
 ShownAmong = Callable[[Sequence[int]], Awaitable[set[int]]]
 """Returns the given pins that the user was shown."""
 
-_LEAPS = (0, *takewhile(lambda leap: leap < 4 * CENTURY, (4**n for n in count())))
+_LEAPS = tuple(takewhile(lambda leap: leap < 4 * CENTURY, (4**n for n in count())))
 """Added to the time of an action, one after the other, while cells stay hidden."""
+_AHEAD = b"\x04"
+"""The column, in the row of a user or an interest in POOLS_APPLIED, of the mark whose stamp is the
+latest by which cells were written ahead of an action's time."""
 
 OWN_SOURCES = (Source.FOLLOWED, Source.INTEREST, Source.RELATED)
 
@@ -97,21 +101,31 @@ def column(c: Candidate) -> bytes:
 async def bring(store: WideColumnStore, row: bytes, cells: Mapping[bytes, bytes], at: int) -> None:
     """Write cells to a pool on one side, where they may have been removed before. Removed cells
     stay hidden under the removal's stamp, which may be this millisecond's or a faster clock's:
-    hidden cells are written again with later stamps. The stamps are near the removals', so that
-    jobs which remove and bring pins again and again don't run away from the clocks. A pin that
-    returns although it was shown is marked as shown. Raises StoreCorrupt if a removal is stamped
-    more than a century ahead of `at`."""
-    hidden = dict(cells)
-    for leap in _LEAPS:
+    hidden cells are written again with later stamps. A mark beside the pool has the latest of these
+    stamps, and the next one follows it by 1: pins that jobs remove and bring again and again don't
+    run away from the clocks. A pin that returns although it was shown is marked as shown. Raises
+    StoreCorrupt if a removal is stamped more than a century ahead of `at`."""
+    at = max(1, at)
+    hidden = await _write(store, row, cells, at)
+    if not hidden:
+        return
+    mark = (await store.get(POOLS_APPLIED, row[:8], [_AHEAD])).get(_AHEAD)
+    stamps = [] if mark is None or mark.stamp < at else [mark.stamp + 1]
+    for stamp in (*stamps, *(at + leap for leap in _LEAPS)):
+        await store.put(POOLS_APPLIED, {row[:8]: {_AHEAD: b""}}, stamp)
+        hidden = await _write(store, row, hidden, stamp)
         if not hidden:
             return
-        await store.put(POOLS, {row: hidden}, max(1, at) + leap)
-        there = await store.get(POOLS, row, list(hidden))
-        hidden = {column: value for column, value in hidden.items() if column not in there}
-    if hidden:
-        raise StoreCorrupt(
-            f"{len(hidden)} cells of pool {row.hex()} are removed until long after {at}"
-        )
+    raise StoreCorrupt(f"{len(hidden)} cells of pool {row.hex()} are removed until long after {at}")
+
+
+async def _write(
+    store: WideColumnStore, row: bytes, cells: Mapping[bytes, bytes], stamp: int
+) -> dict[bytes, bytes]:
+    """Returns the cells that stay hidden."""
+    await store.put(POOLS, {row: dict(cells)}, stamp)
+    there = await store.get(POOLS, row, list(cells))
+    return {column: value for column, value in cells.items() if column not in there}
 
 
 async def forget_cause(store: WideColumnStore, viewer_id: int, cause_id: int) -> None:

@@ -172,3 +172,15 @@ async def test_a_removal_a_century_ahead_fails_the_job_that_brings_the_pin_again
     await store.delete(POOLS, {row: [b"c" * 16]}, START + 5 * CENTURY)
     with pytest.raises(StoreCorrupt, match="1 cells"):
         await pools.bring(store, row, {b"c" * 16: b"[1]"}, START)
+
+
+async def test_a_pin_that_is_removed_and_brought_again_stays_near_the_clock(
+    feeding: Feeding,
+) -> None:
+    store, row, ahead = feeding.stores.pools.primary, pool_row(1, Source.FOLLOWED), HOUR
+    await store.delete(POOLS, {row: [b"c" * 16]}, START + ahead)
+    for _ in range(60):
+        await pools.bring(store, row, {b"c" * 16: b"[1]"}, START)
+        [cell] = await read_row(store, POOLS, row)
+        await store.delete(POOLS, {row: [cell.column]}, cell.stamp)
+    assert cell.stamp < START + 5 * ahead
