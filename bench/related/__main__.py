@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from bench.related.baselines import BESIDE, EASE, NEAREST, POPULAR, baselines
 from bench.related.freshness import build_rate, seconds_until_found
+from bench.related.learned import learned
 from bench.related.saves import Quality, Rank, Saves
 from bench.rows import Row, table, write
 from datasources.ids import Kind, compose
@@ -40,13 +41,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("--data", type=Path, help="the folder with saves.tsv.gz")
+    parser.add_argument("--data", type=Path, help="the folder with saves.tsv.gz and follows.tsv.gz")
     parser.add_argument("--quick", action="store_true", help="rough figures; writes no file")
     asked = parser.parse_args()
     rows: list[Row] = []
     with tempfile.TemporaryDirectory(prefix="related-") as folder:
         if asked.data is not None:
-            rows += quality(Saves(asked.data), Path(folder), quick=asked.quick)
+            rows += quality(asked.data, Path(folder), quick=asked.quick)
         rows += large(Path(folder), EDGES // (10 if asked.quick else 1))
         rows += asyncio.run(build_rate(Path(folder), 2_000 if asked.quick else 50_000))
         rows += asyncio.run(seconds_until_found(Path(folder), 3 if asked.quick else 20))
@@ -55,7 +56,8 @@ def main() -> None:
         print(f"written to {write('related', rows)}")
 
 
-def quality(saves: Saves, folder: Path, *, quick: bool) -> list[Row]:
+def quality(data: Path, folder: Path, *, quick: bool) -> list[Row]:
+    saves = Saves(data)
     users = saves.judged[:: 6 if quick else 1]
     told = f"{len(users)} users, {saves.pins:,} pins, {len(saves.boards):,} boards"
     found: dict[str, Quality] = {}
@@ -65,7 +67,12 @@ def quality(saves: Saves, folder: Path, *, quick: bool) -> list[Row]:
     graph = _graph(saves, folder)
     took: list[float] = []
     walked = [saves.judge(_walks(saves, graph, seed, PLAN, took), users) for seed in SEEDS]
+
+    def over(some: Saves, seed: int) -> Rank:
+        return _walks(some, _graph(some, folder), seed, PLAN, [])
+
     brief = saves.judge(_walks(saves, graph, SEEDS[0], BRIEF, []), users)
+    gains = [learned(data, saves, users, over, seed) for seed in SEEDS[: 1 if quick else None]]
     ndcg = float(np.mean([one.ndcg for one in walked]))
     coverage = float(np.mean([one.coverage for one in walked]))
     best = max((EASE, NEAREST), key=lambda name: found[name].ndcg)
@@ -75,6 +82,10 @@ def quality(saves: Saves, folder: Path, *, quick: bool) -> list[Row]:
         Row("NDCG@50: walks", ndcg, "", "", f"mean of the seeds' {spread}"),
         Row("NDCG@50: walks of an answer", brief.ndcg, "", "", f"{BRIEF.steps:,} steps"),
         Row("walks over the best baseline", ndcg / found[best].ndcg, "x", ">= 1.05", best),
+        Row(
+            *("learned over walks", float(np.mean([one.ratio for one in gains])), "x", ">= 1.1"),
+            "90%: " + ", ".join(f"{one.low:.2f} to {one.high:.2f}" for one in gains),
+        ),
         Row("walks over the rule before", ndcg / found[BESIDE].ndcg, "x", ">= 2.3", BESIDE),
         Row("users with a hit: walks", float(np.mean([w.hits for w in walked])), "", "", told),
         Row(

@@ -15,11 +15,7 @@ LIKED = 30  # last saves from which the rule before walks begins
 
 def baselines(saves: Saves) -> Iterator[tuple[str, Rank]]:
     """Each baseline, with its name."""
-    history = saves.history
-    counts = np.zeros(saves.pins)
-    for pins in history.values():
-        counts[pins] += 1
-    yield POPULAR, lambda user: counts
+    yield POPULAR, lambda user: saves.counts
     yield BESIDE, beside(saves)
     gram = together(saves)
     yield NEAREST, by_item(saves, nearest(gram))
