@@ -4,6 +4,7 @@ Drivers are imported here, when a URL needs them. BadUrl says what is missing in
 """
 
 import re
+from pathlib import Path
 from urllib.parse import SplitResult, parse_qs, unquote, urlunsplit
 
 from datasources import tls, urls
@@ -13,6 +14,7 @@ from datasources.protocols import (
     MappingCache,
     ObjectCache,
     Operations,
+    PictureStore,
     SearchStore,
     ShardStore,
     Switches,
@@ -117,6 +119,21 @@ def tantivy_search(url: SplitResult) -> SearchStore:
     from datasources.tantivy import TantivySearch
 
     return TantivySearch(_path(url))
+
+
+def folder_pictures(url: SplitResult) -> PictureStore:
+    from datasources.obstore import in_folder
+
+    return in_folder(Path(_path(url)))
+
+
+def bucket_pictures(url: SplitResult) -> PictureStore:
+    from datasources.obstore import in_bucket
+
+    options = {name: values[-1] for name, values in parse_qs(url.query).items()}
+    if not url.netloc or options.keys() - {"endpoint", "region"}:
+        raise BadUrl("it must be s3://BUCKET/PREFIX?endpoint=ADDRESS&region=REGION")
+    return in_bucket(url.netloc, url.path.strip("/"), **options)
 
 
 def sqlite_shards(topology: Topology) -> ShardStore:

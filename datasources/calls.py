@@ -72,6 +72,9 @@ def observed(stores: Stores, calls: Calls) -> Stores:
         pools=_sides(stores.pools, "pools", calls),
         feeds=_sides(stores.feeds, "feeds", calls),
         broadcasts=stores.broadcasts,
+        pictures=_store(stores.pictures, protocols.PictureStore, "pictures", calls)
+        if stores.pictures
+        else None,
         writes_per_day=stores.writes_per_day,
     )
 

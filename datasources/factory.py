@@ -20,6 +20,7 @@ from datasources.protocols import (
     MappingCache,
     ObjectCache,
     Operations,
+    PictureStore,
     SearchStore,
     ShardStore,
     Sides,
@@ -82,6 +83,10 @@ WIDE_COLUMNS: Mapping[str, Callable[[SplitResult], WideColumnStore]] = {
 SEARCHES: Mapping[str, Callable[[SplitResult], SearchStore]] = {
     "tantivy": backends.tantivy_search,
 }
+PICTURES: Mapping[str, Callable[[SplitResult], PictureStore]] = {
+    "folder": backends.folder_pictures,
+    "s3": backends.bucket_pictures,
+}
 SHARDS: Mapping[str, Callable[[Topology, "StoresConfig"], ShardStore]] = {
     "sqlite": lambda topology, config: backends.sqlite_shards(topology),
     "mysql": lambda topology, config: backends.mysql_shards(
@@ -99,7 +104,7 @@ SHARDS: Mapping[str, Callable[[Topology, "StoresConfig"], ShardStore]] = {
 class StoresConfig:
     """The URLs of the stores, with the names of the settings in [stores]. The topology has the
     servers of the shards; `mysql_user` and `mysql_password` are used for all of them. Without
-    `search`, there is no search index."""
+    `search`, there is no search index; without `pictures`, nothing is uploaded."""
 
     topology: str
     object_cache: str
@@ -116,6 +121,7 @@ class StoresConfig:
     slave_reads: bool = True
     mysql_ca: str = ""
     search: str = ""
+    pictures: str = ""
 
 
 def open_topology(url: str) -> TopologySource:
@@ -163,6 +169,7 @@ async def open_stores(config: StoresConfig) -> Stores:
             if url not in columns:
                 columns[url] = keep(_open(setting, url, WIDE_COLUMNS))
         shards = keep(_open_shards(topology, config))
+        pictures = keep(_open("pictures", config.pictures, PICTURES)) if config.pictures else None
         opened.pop_all()
     return Stores(
         shards=shards,
@@ -173,6 +180,7 @@ async def open_stores(config: StoresConfig) -> Stores:
         pools=Sides(columns[config.pools_primary], columns[config.pools_standby]),
         feeds=Sides(columns[config.feeds_primary], columns[config.feeds_standby]),
         broadcasts=broadcasts,
+        pictures=pictures,
     )
 
 

@@ -57,6 +57,8 @@ from gateway.server.siblings import Siblings
 from gateway.settings import Settings
 from gateway.site.executors import new_executor
 from gateway.site.runtime import Runtime
+from gateway.uploads import routes as uploads
+from gateway.uploads.addresses import Addresses
 from resolvers.context import Context
 from resolvers.cursors import Cursors
 from resolvers.feed_tokens import FeedTokens
@@ -89,7 +91,8 @@ def create_site(
     same supervisor; `process` is this worker's name in the log. `shares` are the clients' shares of
     the event loop's time. `trusted` are the trusted documents, if they are read already."""
     tokens = Tokens(settings.secret, settings.auth.token_hours)
-    new_context = _contexts(settings, tokens, runtime)
+    addresses = Addresses(settings.secret)
+    new_context = _contexts(settings, tokens, runtime, addresses)
     executor, served = executor or new_executor(settings), Served()
     clients = _clients(settings, runtime, executor.refusals, shares)
     here = ThisMachine(settings)
@@ -131,6 +134,7 @@ def create_site(
         Route("/graphql", _GraphQL(cors or endpoint, has_page=settings.http.graphiql)),
         Route("/graphql/", _to_graphql, methods=["GET", "POST"]),
         *admin.public(),
+        *uploads.routes(runtime.stores.pictures, addresses, settings),
         Mount("/images", images_app),
     ]
     if settings.http.web:
@@ -228,10 +232,14 @@ def _clients(
 
 
 def _contexts(
-    settings: Settings, tokens: Tokens, runtime: Runtime
+    settings: Settings, tokens: Tokens, runtime: Runtime, addresses: Addresses
 ) -> Callable[[int | None], Context]:
     secret = settings.secret.encode()
     cursors, feed_tokens = Cursors(secret), FeedTokens(secret)
+
+    def sign_upload(owner_id: int, id: int) -> tuple[str, int]:
+        path, expires = addresses.upload(owner_id, id)
+        return settings.url + path, expires
 
     def new_context(viewer_id: int | None) -> Context:
         return Context(
@@ -240,6 +248,7 @@ def _contexts(
             viewer_id=viewer_id,
             public_url=settings.url,
             issue_token=tokens.issue,
+            sign_upload=sign_upload if runtime.stores.pictures else None,
             cursors=cursors,
             feed_tokens=feed_tokens,
             walks=runtime.walks,

@@ -29,8 +29,10 @@ class Context:
     """One request.
 
     `public_url` is the gateway's own address, without a slash at its end. `issue_token` makes a
-    bearer token for a user. `asked` has the names of all fields in the request's document.
-    `cursors` writes and reads the lists' cursors, and `feed_tokens` the payloads' feed tokens.
+    bearer token for a user. `sign_upload` makes the address to which a user sends an upload, with
+    the epoch seconds until which it holds; None if nothing is uploaded. `asked` has the names of
+    all fields in the request's document. `cursors` writes and reads the lists' cursors, and
+    `feed_tokens` the payloads' feed tokens.
     `visit` is the home feed's visit that the request begins. `signing_up` counts a new account for
     the client's address; it returns 0, or the seconds to wait if the address made too many.
     `walks` finds related pins, `search` is the index of texts, `live` has the streams of this
@@ -45,6 +47,7 @@ class Context:
     viewer_id: int | None
     public_url: str
     issue_token: Callable[[int], str | None]
+    sign_upload: Callable[[int, int], tuple[str, int]] | None = None
     asked: frozenset[str] = frozenset()
     cursors: Cursors = OF_THIS_PROCESS
     feed_tokens: FeedTokens = TOKENS_OF_THIS_PROCESS

@@ -164,6 +164,11 @@ class FeedPreferenceInput(inputs.FeedPreference):
     idempotency_key: str | None = _key()
 
 
+@strawberry.input(description="A picture that the viewer is going to upload.")
+class CreateUploadInput(inputs.CreateUpload):
+    idempotency_key: str | None = _key()
+
+
 @strawberry.input(description="What the viewer did with a pin.")
 class PinEventInput(inputs.PinEvent):
     pin_id: strawberry.ID = _given("A pin. Pins that the viewer can't see are ignored.")

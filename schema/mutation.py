@@ -2,7 +2,7 @@
 
 import strawberry
 
-from resolvers.mutations import blocks, boards, edges, events, people, pins, preferences
+from resolvers.mutations import blocks, boards, edges, events, people, pins, preferences, uploads
 from schema import inputs, payloads
 from schema.costs import A_WRITE, Toll, reads
 from schema.fields import mutation
@@ -138,6 +138,12 @@ class Mutation:
         preferences.unmute_user,
         "Show a user's pins in the viewer's feeds again.",
         input=inputs.MuteUserInput,
+        cost=WRITE,
+    )
+    create_upload: payloads.CreateUploadPayload | None = mutation(
+        uploads.create_upload,
+        "Begin to upload a picture of one's own.",
+        input=inputs.CreateUploadInput,
         cost=WRITE,
     )
     record_events: payloads.RecordEventsPayload | None = mutation(

@@ -1,5 +1,6 @@
 """The payloads of mutations: the objects that a normalized cache needs, and errors for clients."""
 
+from datetime import datetime
 from enum import Enum
 from typing import Any
 
@@ -206,6 +207,19 @@ class FeedPreference(Enum):
     )
     MORE = strawberry.enum_value("MORE", description="Its pins count four times in new pins.")
     USUAL = strawberry.enum_value("USUAL", description="As much as without a preference.")
+
+
+@strawberry.type(
+    description="Send the picture's bytes to `url` by PUT: JPEG, PNG, WebP, GIF or AVIF, 10 MB and "
+    "50 million pixels at most. The JSON in the answer is an ImageInput, for a pin or the viewer's "
+    "profile. Each upload takes one picture."
+)
+class CreateUploadPayload:
+    url: str | None = plain(
+        "The absolute address to send the picture to; null when there are errors."
+    )
+    expires: datetime | None = plain("When the address ends, 15 minutes later.")
+    errors: list[UserError] = _errors()
 
 
 @strawberry.type(description="A job stores the events within seconds.")

@@ -78,6 +78,7 @@ class Gateway:
             search=runtime.search,
             live=runtime.live,
             waiting=runtime.waiting,
+            sign_upload=lambda owner_id, id: (f"http://pinway.test/uploads/{id}", 2_000_000_000),
         )
 
     @asynccontextmanager

@@ -1,10 +1,10 @@
 """An order learned from earlier saves, beside the order of the walks alone.
 
-The candidates of a user are the pins that walks find, and the pins of the users whom the user follows.
-A logistic regression, the one of `pinway train`, learns how much three features tell: the walks'
+The candidates of a user are the pins that walks find, and the pins of the followed users. A
+logistic regression, the one of `pinway train`, learns how much three features tell: the walks'
 score, the number of followed users who saved the pin, and the number of all users who did. It
-learns from each user's saves between 64% and 80% of their history, with features of what was saved
-before, and is judged by the last 20%, as all rankings are.
+learns from each user's saves between 64% and 80% of their history, with features of what was
+saved before, and is judged by the last 20%, as all rankings are.
 """
 
 from collections.abc import Callable, Mapping

@@ -23,6 +23,7 @@ from datasources.protocols.outbox import (
     Parked,
     Places,
 )
+from datasources.protocols.pictures import PictureStore
 from datasources.protocols.queue import BULK, NORMAL, PRIORITIES, URGENT, Job, JobQueue, Lane
 from datasources.protocols.search import (
     MOST_WORDS,
@@ -94,6 +95,7 @@ __all__ = [
     "OutboxEntry",
     "OutboxRow",
     "Parked",
+    "PictureStore",
     "PinEvent",
     "Places",
     "SearchRequest",

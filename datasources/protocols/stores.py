@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from datasources.protocols.broadcasts import Broadcasts
 from datasources.protocols.caches import MappingCache, ObjectCache
+from datasources.protocols.pictures import PictureStore
 from datasources.protocols.queue import JobQueue
 from datasources.protocols.shards import ShardStore
 from datasources.protocols.topology import FollowedTopology
@@ -21,5 +22,7 @@ class Stores(NamedTuple):
     pools: Sides
     feeds: Sides
     broadcasts: Broadcasts
+    pictures: PictureStore | None = None
+    """The store of uploaded pictures; None if the settings say that nothing is uploaded."""
     writes_per_day: int = 0
     """The quota of a viewer's writes on one day (UTC); 0: without a bound."""

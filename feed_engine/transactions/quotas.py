@@ -19,10 +19,11 @@ from feed_engine.outbox.completion import keep
 from feed_engine.times import DAY
 
 # The subjects of a viewer's own counts. All other subjects are ids, which are larger.
-WRITES, PINS, BOARDS, COMMENTS, VISITS, EVENTS = 1, 2, 3, 4, 5, 6
+WRITES, PINS, BOARDS, COMMENTS, VISITS, EVENTS, UPLOADS = 1, 2, 3, 4, 5, 6, 7
 _OF_KINDS = {
     "createPin": (PINS, 4),
     "repin": (PINS, 4),
+    "createUpload": (UPLOADS, 4),
     "createBoard": (BOARDS, 10),
     "createComment": (COMMENTS, 10),
 }
@@ -47,6 +48,7 @@ _NAMES = {
     COMMENTS: "comments",
     WRITES: "writes",
     EVENTS: "events",
+    UPLOADS: "uploads",
 }
 
 

@@ -43,6 +43,7 @@ from feed_engine.writes.preferences import (
     unhide_pin,
     unmute_user,
 )
+from feed_engine.writes.uploads import create_upload
 from feed_engine.writes.users import sign_up, update_profile
 
 __all__ = [
@@ -63,6 +64,7 @@ __all__ = [
     "create_board",
     "create_comment",
     "create_pin",
+    "create_upload",
     "delete_account",
     "delete_board",
     "delete_comment",

@@ -42,6 +42,7 @@ from feed_engine.transactions import access
 from feed_engine.transactions.commit import Rows, commit, now_ms
 from feed_engine.writes import boards, comments
 from feed_engine.writes.edges import events_of
+from feed_engine.writes.uploads import erase_pictures
 
 BOARDS = 50  # boards in a transaction
 EDGES = 200  # edges that are ended together
@@ -166,7 +167,15 @@ async def _feeds(stores: Stores, task: AccountDeleted, place: str, save: Save) -
     await stores.shards.objects.transact(shard_of(task.user_id), erase)
 
 
-STEPS: tuple[Step[AccountDeleted], ...] = (_boards, _edges, _followers, _comments, _feeds)
+async def _pictures(stores: Stores, task: AccountDeleted, place: str, save: Save) -> None:
+    """Remove the pictures that the user uploaded."""
+    await erase_pictures(stores, task.user_id)
+
+
+STEPS: tuple[Step[AccountDeleted], ...] = (
+    *(_boards, _edges, _followers, _comments, _feeds),
+    _pictures,
+)
 
 
 async def remove_rows(store: WideColumnStore, rows: Iterable[tuple[Table, bytes]]) -> None:

@@ -1,14 +1,16 @@
 """Backups of the embedded stores as of one moment, and their restoring.
 
-A backup is a folder: the shards' files, both sides' feeds, the topology, the signing key, and
-`backup.json` with a checksum of each file. The queue and the caches are left out, because all their
-data is also in the shards: unfinished work is in the shards' outboxes, and is queued again.
+A backup is a folder: the shards' files, both sides' feeds, the uploaded pictures, the topology, the
+signing key, and `backup.json` with a checksum of each file. The queue and the caches are left out,
+because all their data is also in the shards: unfinished work is in the shards' outboxes, and is
+queued again.
 """
 
 import asyncio
 import os
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -112,6 +114,7 @@ async def _copy(stores: Stores, data: Path, folder: Path, on_progress: OnProgres
         on_progress(Progress("Shards", done, of, "shards"))
 
     await shards.snapshot(folder / "shards", feeds, copied)
+    await asyncio.to_thread(_copy_pictures, data, folder)
     for name in _SMALL:
         if (data / name).exists():
             shutil.copy2(data / name, folder / name)
@@ -119,6 +122,17 @@ async def _copy(stores: Stores, data: Path, folder: Path, on_progress: OnProgres
     if kept.exists():
         now = switches.parse(kept.read_bytes(), str(kept))
         (folder / kept.name).write_bytes(switches.dump(switches.changed(now, {_QUEUE_MARK: None})))
+
+
+def _copy_pictures(data: Path, folder: Path) -> None:
+    """Copy all pictures, after the shards: each picture of a copied pin is among them."""
+
+    def copy(path: str, to: str) -> None:
+        with suppress(FileNotFoundError):  # a deleted account's
+            shutil.copy2(path, to)
+
+    if (data / "pictures").exists():
+        shutil.copytree(data / "pictures", folder / "pictures", copy_function=copy)
 
 
 def _listed(folder: Path) -> Manifest:

@@ -10,6 +10,8 @@ class Bounds:
     """Sizes are in bytes, times in seconds. docs/explanation/limits.md describes each."""
 
     body_bytes: int = 1_000_000
+    upload_bytes: int = 10_000_000  # of an uploaded picture
+    upload_seconds: float = 120.0
     idle_seconds: float = 5.0  # between two requests
     header_bytes: int = 32_768  # of all headers of a request together
     headers: int = 100

@@ -277,10 +277,11 @@ class Protocol(HttpToolsProtocol):
     def _body_came_in_part(self) -> None:
         bounds = self._bounds
         if self._deadline is None:
-            self._deadline = self._after(bounds.body_seconds)
+            seconds = bounds.upload_seconds if self._uploads else bounds.body_seconds
+            self._deadline = self._after(seconds)
             self._came = self._taken = 0
-            if self._length > bounds.body_bytes:
-                self._end(Refusal(413, f"the body is larger than {bounds.body_bytes} bytes"))
+            if self._length > self._most_bytes:
+                self._end(Refusal(413, f"the body is larger than {self._most_bytes} bytes"))
             elif self._answering is not None:
                 self._answering = None
                 self._begin_cycle()
@@ -288,10 +289,20 @@ class Protocol(HttpToolsProtocol):
             return
         self._came += self._chunk
         # An application that has read enough answers 413; the rest of the body is read and dropped.
-        if self._taken > 2 * bounds.body_bytes:
-            self._end(Refusal(413, f"the body is larger than {bounds.body_bytes} bytes"))
+        if self._taken > 2 * self._most_bytes:
+            self._end(Refusal(413, f"the body is larger than {self._most_bytes} bytes"))
         elif self._came - self._taken > bounds.header_bytes + _FRAMING * self._taken:
             self._end(Refusal(431, "the trailers are too long"))
+
+    @property
+    def _uploads(self) -> bool:
+        """Whether the request sends a picture."""
+        return self.url.startswith(b"/uploads/") and self._answering is None
+
+    @property
+    def _most_bytes(self) -> int:
+        """Bytes of the request's body, at most."""
+        return self._bounds.upload_bytes if self._uploads else self._bounds.body_bytes
 
     def _hold(self) -> None:
         """Count the body's bytes, which are held until the request is answered."""

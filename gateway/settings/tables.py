@@ -145,6 +145,7 @@ class StoreUrls(Table):
     feeds_primary: str = EMBEDDED
     feeds_standby: str = EMBEDDED
     search: str = EMBEDDED
+    pictures: str = EMBEDDED
     slave_reads: bool = True
     cache_refused_is_empty: bool = True
 

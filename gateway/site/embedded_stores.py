@@ -63,6 +63,7 @@ async def embedded(settings: Settings) -> AsyncIterator[StoresConfig]:
             mysql_connections=settings.mysql.connections,
             slave_reads=settings.stores.slave_reads,
             search=search_url(settings),
+            pictures=_pictures_url(settings),
         )
     finally:
         if valkey is not None:
@@ -76,6 +77,14 @@ def search_url(settings: Settings) -> str:
     if url != EMBEDDED:
         return url
     return f"tantivy://{quote(str(file_of_shards(settings, 'search', 'index')))}"
+
+
+def _pictures_url(settings: Settings) -> str:
+    """The URL of the uploaded pictures. The embedded store is a folder under `data_dir`."""
+    url = settings.stores.pictures
+    if url != EMBEDDED:
+        return url
+    return f"folder://{quote(str(file_of_shards(settings, 'pictures', 'files')))}"
 
 
 def file_of_shards(settings: Settings, folder: str, name: str) -> Path:

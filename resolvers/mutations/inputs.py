@@ -101,6 +101,10 @@ class DeleteEvents(Input):
     pass
 
 
+class CreateUpload(Input):
+    pass
+
+
 class CreateComment(Input):
     pin_id: str
     text: str

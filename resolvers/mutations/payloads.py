@@ -5,6 +5,7 @@ was refused, or if it does not apply.
 """
 
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from datasources.records import Board, Comment, Interest, Pin, Record, User
 from resolvers.paging import Edge
@@ -107,6 +108,12 @@ class HidePinPayload(Payload):
     pin: Pin | None = None
     hidden_pin_id: str | None = None
     unhidden_pin_id: str | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class CreateUploadPayload(Payload):
+    url: str | None = None
+    expires: datetime | None = None
 
 
 @dataclass(kw_only=True, slots=True)

@@ -107,11 +107,14 @@ def test_pins_move_to_another_board_one_and_several(seen: dict[str, Any]) -> Non
     assert moved == {"link": 1, "left": 0, "stored": ["alpha", "beta", "gamma"]}
 
 
-def test_a_pin_is_created_by_address_and_from_a_picture(seen: dict[str, Any]) -> None:
+def test_a_pin_is_created_by_address_from_a_picture_and_by_an_upload(seen: dict[str, Any]) -> None:
     made, url = seen["pins"]["created"], seen["pins"]["image"]
-    assert [pin["title"] for pin in made] == ["By address", "From a picture"]
-    assert [pin["board"]["name"] for pin in made] == [seen["pins"]["elsewhere"]] * 2
-    assert [pin["image"]["url"] for pin in made] == [url] * 2
+    assert [pin["title"] for pin in made] == ["By address", "From a picture", "Of one's own"]
+    assert [pin["board"]["name"] for pin in made] == [seen["pins"]["elsewhere"]] * 3
+    assert [pin["image"]["url"] for pin in made[:2]] == [url] * 2
+    own = made[2]["image"]
+    assert "/images/uploads/" in own["url"]
+    assert (own["width"], own["height"]) == (20, 40)
     assert all(pin["image"]["width"] > 0 < pin["image"]["height"] for pin in made)
 
 

@@ -38,11 +38,14 @@ async def boards(gateway: Gateway, name: str) -> set[int]:
 
 async def test_a_backup_under_writes_has_one_moment_of_all_shards(tmp_path: Path) -> None:
     names = ("ann", "bob", "cat")
+    picture = "pictures/files/140943646785537/c0ffee/236.webp"
     acknowledged = itertools.count()
     last = -1
     async with embedded_gateway(tmp_path / "data") as gateway:
         await gateway.sign_up(*names)
         assert len({id >> 46 for id in gateway.people.values()}) > 1  # on several shards
+        assert gateway.stores.pictures is not None
+        await gateway.stores.pictures.put(picture.removeprefix("pictures/files/"), b"a picture")
 
         async def write() -> None:
             nonlocal last
@@ -69,6 +72,7 @@ async def test_a_backup_under_writes_has_one_moment_of_all_shards(tmp_path: Path
         data = tmp_path / f"restored {name}"
         restored = pinway("restore", str(tmp_path / name), "--data-dir", str(data), "--json")
         assert restored.exit_code == 0, restored.output
+        assert (data / picture).read_bytes() == b"a picture"
         async with embedded_gateway(data) as gateway:
             found = {n for person in names for n in await boards(gateway, person)}
             assert found == set(range(max(found) + 1))  # no write without the writes before it

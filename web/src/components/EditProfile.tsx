@@ -5,7 +5,9 @@ import { deleteEvents } from "../changes/events";
 import { type Profile, updateProfile } from "../changes/profile";
 import { Dialog } from "./Dialog";
 import { Field } from "./Field";
+import type { PictureImage } from "./Picture";
 import { announce } from "./Toasts";
+import { UploadPicture } from "./UploadPicture";
 
 interface Props {
   fullName: string;
@@ -18,15 +20,22 @@ export function EditProfile({ fullName, about, picture, onClose }: Props) {
   const [name, setName] = useState(fullName);
   const [text, setText] = useState(about);
   const [address, setAddress] = useState(picture);
+  const [uploaded, setUploaded] = useState<PictureImage | null>(null);
   const save = async (event: Event) => {
     event.preventDefault();
     const wanted: Profile = { fullName: name.trim(), about: text.trim() };
     const url = address.trim();
     // An unchanged picture keeps its size.
-    if (url !== picture) wanted.avatar = url ? { url, width: null, height: null, dominantColor: null } : null;
+    if (url !== picture) wanted.avatar = url ? avatar(url) : null;
     if (!(await make(updateProfile, wanted))) return;
     onClose();
     announce("Your profile is saved.");
+  };
+  const avatar = (url: string) =>
+    url === uploaded?.url ? uploaded : { url, width: null, height: null, dominantColor: null };
+  const choose = (image: PictureImage) => {
+    setUploaded(image);
+    setAddress(image.url);
   };
   const forget = async () => {
     if (await make(deleteEvents, {})) announce("What was recorded is deleted.");
@@ -36,6 +45,7 @@ export function EditProfile({ fullName, about, picture, onClose }: Props) {
       <form onSubmit={(event) => void save(event)}>
         <Field label="Name" value={name} onChange={setName} />
         <Field label="About you" value={text} onChange={setText} lines={4} />
+        <UploadPicture label="A picture of you" onUploaded={choose} />
         <Field label="Address of your picture" value={address} onChange={setAddress} hint="https://… or /images/…" />
         <p class="row">
           <button type="submit" class="primary">

@@ -1,4 +1,4 @@
-// Creates a pin from the address of a picture, or from a picture that the gateway already has.
+// Creates a pin from a picture of one's own, from the address of a picture, or from a picture of a liked pin.
 import { useQuery } from "@apollo/client/react";
 import { useState } from "preact/hooks";
 import { navigate } from "wouter-preact/use-browser-location";
@@ -11,6 +11,7 @@ import { Field } from "../components/Field";
 import { Picture, type PictureImage } from "../components/Picture";
 import { SignInFirst } from "../components/SignInFirst";
 import { announce } from "../components/Toasts";
+import { UploadPicture } from "../components/UploadPicture";
 import { graphql } from "../gen";
 import { useTitle } from "../title";
 
@@ -68,6 +69,7 @@ export function NewPinScreen() {
         </div>
         <div>
           <Field label="Title" value={title} onChange={setTitle} />
+          <UploadPicture label="A picture of yours" onUploaded={setPicture} />
           <Field
             label="Address of the picture"
             value={picture?.url ?? ""}
@@ -89,7 +91,7 @@ interface ChoiceProps {
   onChoose: (image: PictureImage) => void;
 }
 
-// Pictures of pins that the viewer likes: the gateway stores addresses, not files.
+// Pictures of pins that the viewer likes.
 function Choice({ chosen, onChoose }: ChoiceProps) {
   const { data } = useQuery(Gallery);
   const pins = (data?.viewer?.likedPins?.edges ?? []).flatMap(({ node }) => (node?.image ? [node] : []));

@@ -104,13 +104,25 @@ async function move(page, from, to) {
   return { link, left, stored: (await titlesOf(to.id)).slice(0, 3) };
 }
 
-// Creates a pin from the address of a picture, and one from a picture that the viewer likes.
+// A PNG of 20 x 40 gray pixels.
+const OWN = {
+  name: "own.png",
+  mimeType: "image/png",
+  buffer: Buffer.from(
+    "iVBORw0KGgoAAAANSUhEUgAAABQAAAAoCAAAAADbWoUHAAAAF0lEQVR42mNsYMAETAyjgqOCo4IkCAIAKiYA0OMNN08AAAAASUVORK5CYII=",
+    "base64",
+  ),
+};
+
+// Creates a pin from the address of a picture, one from a picture that the viewer likes, and one from
+// an uploaded picture.
 async function create(page, url) {
   const made = [];
-  for (const title of ["By address", "From a picture"]) {
+  for (const title of ["By address", "From a picture", "Of one's own"]) {
     await page.goto(`${URL_BASE}/new`);
     await page.getByLabel("Title").fill(title);
     if (title === "By address") await page.getByLabel("Address of the picture").fill(url);
+    else if (title === "Of one's own") await page.getByLabel("A picture of yours").setInputFiles(OWN);
     else await page.getByRole("group").getByRole("button", { name: "alpha" }).first().click();
     await page.locator(".create-picture img").waitFor();
     await page.locator(".picker-list").getByRole("button", { name: ELSEWHERE, exact: true }).click();

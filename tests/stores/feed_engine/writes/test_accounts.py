@@ -5,7 +5,7 @@ import re
 import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +42,8 @@ async def folder(tmp_path: Path) -> Path:
 async def stores(valkey: ValkeyServer, folder: Path) -> AsyncIterator[Stores]:
     """Stores of this test alone: the walk reads all of them."""
     await flush(valkey)
-    async with embedded_stores(embedded_config(folder, valkey)) as opened:
+    config = replace(embedded_config(folder, valkey), pictures=f"folder://{folder}/pictures")
+    async with embedded_stores(config) as opened:
         yield opened
 
 
@@ -111,6 +112,9 @@ async def live(stores: Stores, people: People) -> Life:
     await writes.block_user(stores, ann.id, cat.id)
     dan = await people.user()
     await writes.block_user(stores, dan.id, ann.id)
+    for name in ("c0ffee/236.webp", "c0ffee/474.webp", "uploads/1"):
+        assert stores.pictures is not None
+        await stores.pictures.put(f"{ann.id}/{name}", b"x")
     # what ann took back
     await writes.move_pin(stores, ann.id, pins[1].id, boards[1].id)
     await writes.delete_pin(stores, ann.id, pins[2].id)
@@ -382,7 +386,8 @@ def rows_of(folder: Path) -> Iterator[tuple[str, str, tuple[Any, ...]]]:
 
 async def left(stores: Stores, folder: Path, life: Life) -> list[str]:
     """All places that still have the user, or an object, a name or a text of the user."""
-    found = [*_in_shards(folder, life)]
+    assert stores.pictures is not None
+    found = [*_in_shards(folder, life), *await stores.pictures.names(str(life.ann.id))]
     for sides, tables in ((stores.pools, TABLES_POOLS), (stores.feeds, TABLES_FEEDS)):
         for side in sides:
             for table in tables:

@@ -1,0 +1,105 @@
+"""Uploaded pictures in a folder, or in a bucket of an S3-compatible service.
+
+A bucket's credentials are the environment's (`AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`), or the
+machine's role.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from pathlib import Path
+
+import obstore
+from obstore.exceptions import AlreadyExistsError, BaseError, NotFoundError
+from obstore.store import LocalStore, S3Store
+
+from datasources.errors import ConfigError, StoreTimeout, StoreUnavailable
+
+SECONDS = 10.0
+"""The time that a call may take."""
+
+
+class Pictures:
+    """The files under a folder or a bucket's prefix."""
+
+    def __init__(self, store: LocalStore | S3Store, name: str) -> None:
+        self._store, self._name = store, name
+
+    async def put(self, name: str, content: bytes) -> None:
+        async with self._call("put"):
+            await obstore.put_async(self._store, name, content)
+
+    async def create(self, name: str, content: bytes) -> bool:
+        async with self._call("create"):
+            try:
+                await obstore.put_async(self._store, name, content, mode="create")
+            except AlreadyExistsError:
+                return False
+            return True
+
+    async def get(self, name: str) -> bytes | None:
+        async with self._call("get"):
+            try:
+                found = await obstore.get_async(self._store, name)
+                return bytes(await found.bytes_async())
+            except (NotFoundError, FileNotFoundError):
+                return None
+
+    async def names(self, folder: str) -> list[str]:
+        async with self._call("list"):
+            return [
+                entry["path"] async for page in obstore.list(self._store, folder) for entry in page
+            ]
+
+    async def delete(self, names: Sequence[str]) -> None:
+        async with self._call("delete"):
+            for name in names:
+                try:
+                    await obstore.delete_async(self._store, name)
+                except (NotFoundError, FileNotFoundError):
+                    continue
+
+    async def close(self) -> None:
+        """The library closes its connections with the process."""
+
+    @asynccontextmanager
+    async def _call(self, operation: str) -> AsyncIterator[None]:
+        try:
+            async with asyncio.timeout(SECONDS):
+                yield
+        except TimeoutError:
+            raise StoreTimeout(f"{self._name}: no answer to {operation} in {SECONDS} s") from None
+        except (BaseError, OSError) as error:
+            told = str(error).strip().splitlines()[0][:200]
+            raise StoreUnavailable(f"{self._name}: {operation} failed: {told}") from None
+
+
+def in_folder(path: Path) -> Pictures:
+    """Pictures in a folder, which is created. Raises ConfigError if it can't be."""
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(f"can't keep pictures in {path}: {error.strerror}") from None
+    return Pictures(LocalStore(path, automatic_cleanup=True), f"pictures in {path}")
+
+
+def in_bucket(
+    bucket: str, prefix: str, *, endpoint: str = "", region: str = "us-east-1"
+) -> Pictures:
+    """Pictures in a bucket. Raises ConfigError."""
+    try:
+        store = S3Store(
+            bucket,
+            prefix=prefix or None,
+            region=region,
+            endpoint=endpoint or None,
+            client_options={
+                "allow_http": endpoint.startswith("http://"),
+                "timeout": timedelta(seconds=SECONDS),
+            },
+            retry_config={"max_retries": 2, "retry_timeout": timedelta(seconds=SECONDS)},
+        )
+    except (BaseError, ValueError, TypeError) as error:
+        raise ConfigError(f"the pictures' bucket {bucket}: {error}") from None
+    return Pictures(store, f"pictures in s3://{bucket}")

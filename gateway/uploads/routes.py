@@ -1,0 +1,27 @@
+"""The routes of uploads and of stored pictures."""
+
+from starlette.middleware.cors import CORSMiddleware
+from starlette.routing import BaseRoute, Route
+
+from datasources.protocols import PictureStore
+from gateway.settings import Settings
+from gateway.uploads.addresses import PICTURES, UPLOADS, Addresses
+from gateway.uploads.receiving import Receiving
+from gateway.uploads.serving import Serving
+
+
+def routes(store: PictureStore | None, addresses: Addresses, settings: Settings) -> list[BaseRoute]:
+    """None without a store. Pages of the allowed origins may upload, too."""
+    if store is None:
+        return []
+    receiving = Route(UPLOADS + "{name}", Receiving(store, addresses).answer, methods=["PUT"])
+    if settings.http.allowed_origins:
+        receiving.app = CORSMiddleware(
+            receiving.app,
+            allow_origins=settings.http.allowed_origins,
+            allow_methods=["PUT"],
+            allow_headers=settings.http.allowed_headers,
+            max_age=7200,
+        )
+        receiving.methods = {"PUT", "OPTIONS"}
+    return [receiving, Route(PICTURES + "{name:path}", Serving(store).answer)]

@@ -1,0 +1,135 @@
+"""Uploaded pictures are decoded within limits, and keep nothing but their pixels."""
+
+import io
+import struct
+import zlib
+
+import pytest
+from PIL import Image, ImageCms
+
+from gateway.uploads.decoding import FORMATS, MOST_PIXELS, WIDTHS, WrongPicture, decode
+
+
+def encoded(image: Image.Image, format: str = "PNG", **options: object) -> bytes:
+    file = io.BytesIO()
+    image.save(file, format, **options)
+    return file.getvalue()
+
+
+def opened(content: bytes) -> Image.Image:
+    image = Image.open(io.BytesIO(content))
+    image.load()
+    return image
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_each_format_becomes_webp_of_all_smaller_sizes(format: str) -> None:
+    picture = decode(encoded(Image.new("RGB", (800, 400), (200, 30, 40)), format))
+    assert list(picture.sizes) == [236, 474, 736, 800]
+    assert (picture.width, picture.height) == (800, 400)
+    for width, content in picture.sizes.items():
+        made = opened(content)
+        assert (made.format, made.size) == ("WEBP", (width, round(width / 2)))
+    red, green, blue = bytes.fromhex(picture.color[1:])
+    assert max(abs(red - 200), abs(green - 30), abs(blue - 40)) < 5
+
+
+def test_a_large_picture_is_stored_smaller_and_a_small_one_as_it_is() -> None:
+    large = decode(encoded(Image.new("RGB", (4000, 3000)), "JPEG"))
+    assert list(large.sizes) == list(WIDTHS)
+    assert (large.width, large.height) == (1200, 900)
+    assert list(decode(encoded(Image.new("RGB", (20, 30)))).sizes) == [20]
+
+
+def test_the_camera_s_orientation_is_applied_and_its_place_is_dropped() -> None:
+    image = Image.new("RGB", (300, 100), "white")
+    image.paste("red", (0, 0, 150, 100))
+    exif = Image.Exif()
+    exif[0x0112] = 6  # turn by 90 degrees, clockwise
+    exif[0x8825] = {1: "N", 2: (52.0, 31.0, 0.0)}  # the place
+    exif[0x010E] = "a description"
+    content = encoded(image, "JPEG", exif=exif, comment=b"a secret", quality=95)
+    assert b"a description" in content
+    assert b"a secret" in content
+    picture = decode(content)
+    assert (picture.width, picture.height) == (100, 300)
+    made = opened(picture.sizes[100])
+    assert dict(made.getexif()) == {}
+    assert "comment" not in made.info
+    greens = [made.convert("RGB").getpixel((50, y))[1] for y in (40, 260)]  # type: ignore[index]
+    assert greens[0] < 60  # red
+    assert greens[1] > 200  # white
+    assert b"description" not in b"".join(picture.sizes.values())
+
+
+def test_transparency_stays_and_its_color_is_on_white() -> None:
+    picture = decode(encoded(Image.new("RGBA", (100, 100), (0, 0, 0, 0))))
+    assert picture.color == "#ffffff"
+    assert opened(picture.sizes[100]).mode == "RGBA"
+
+
+def test_the_first_frame_of_an_animation_counts() -> None:
+    frames = [Image.new("RGB", (50, 50), color) for color in ("lime", "blue")]
+    content = encoded(frames[0], "GIF", save_all=True, append_images=frames[1:])
+    assert opened(content).n_frames == 2  # type: ignore[attr-defined]
+    picture = decode(content)
+    assert picture.color == "#00ff00"
+    assert getattr(opened(picture.sizes[50]), "n_frames", 1) == 1
+
+
+def test_colors_of_another_profile_are_converted() -> None:
+    gray = Image.new("CMYK", (40, 40), (0, 0, 0, 128))
+    assert decode(encoded(gray, "JPEG")).width == 40
+    lab = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
+    profiled = decode(encoded(Image.new("RGB", (40, 40), (10, 200, 90)), "PNG", icc_profile=lab))
+    assert profiled.color == "#0ac85a"
+    assert "icc_profile" not in opened(profiled.sizes[40]).info
+
+
+def png(width: int, height: int, pixels: bytes = b"") -> bytes:
+    """A PNG that announces a size, whatever its pixels are."""
+
+    def chunk(name: bytes, data: bytes) -> bytes:
+        return (
+            struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+        )
+
+    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    data = chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(pixels)) + chunk(b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + data
+
+
+WHOLE = encoded(Image.effect_noise((300, 300), 50), "JPEG")
+WRONG = {
+    "text": (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "not a picture: send one of JPEG"),
+    "a page": (b"GIF89a<script>alert(1)</script>", "not a picture"),
+    "a program": (b"\x7fELF" + bytes(100), "not a picture"),
+    "a bitmap": (encoded(Image.new("RGB", (40, 40)), "BMP"), "not a picture"),
+    "huge": (png(60_000, 60_000), "more than 50 million pixels"),
+    "over the limit": (png(10_000, MOST_PIXELS // 10_000 + 1), "more than 50 million pixels"),
+    "too small": (encoded(Image.new("RGB", (15, 40))), "each side needs 16 pixels"),
+    "a line": (encoded(Image.new("RGB", (500, 49))), "10 times as long"),
+    "cut": (WHOLE[: len(WHOLE) // 2], "damaged"),
+    "without pixels": (png(100, 100), "damaged"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_no_picture_is_refused_with_a_reason(name: str) -> None:
+    content, message = WRONG[name]
+    with pytest.raises(WrongPicture, match=message):
+        decode(content)
+
+
+def test_every_damaged_picture_is_refused_or_decoded() -> None:
+    """No byte of a file may raise anything else."""
+    for format in FORMATS:
+        whole = bytearray(encoded(Image.effect_noise((64, 64), 60).convert("RGB"), format))
+        for at in range(0, len(whole), max(1, len(whole) // 60)):
+            for flipped in (0xFF, 0x01):
+                damaged = bytearray(whole)
+                damaged[at] ^= flipped
+                try:
+                    decode(bytes(damaged))
+                except WrongPicture:
+                    continue
