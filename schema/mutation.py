@@ -32,6 +32,13 @@ class Mutation:
         input=inputs.UpdateProfileInput,
         cost=WRITE,
     )
+    change_user_name: payloads.ChangeUserNamePayload | None = mutation(
+        people.change_user_name,
+        "Change the viewer's user name, a few times a day. For 30 days, the old name stays the "
+        "viewer's, and links by it lead to the viewer; then it is free for others.",
+        input=inputs.ChangeUserNameInput,
+        cost=WRITE,
+    )
     delete_account: payloads.DeleteAccountPayload | None = mutation(
         people.delete_account,
         "Delete the viewer's account and all that belongs to it, for good. The user name is free "

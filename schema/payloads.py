@@ -98,6 +98,12 @@ class UpdateProfilePayload:
     errors: list[UserError] = _errors()
 
 
+@strawberry.type(description="The viewer with the new user name, for every reader at once.")
+class ChangeUserNamePayload:
+    user: User | None = _object()
+    errors: list[UserError] = _errors()
+
+
 @strawberry.type(
     description="The deleted account. For everybody, the user and all that belonged to the user is "
     "gone now, and the user's tokens are refused; jobs remove the rest from lists and counts."

@@ -19,14 +19,16 @@ from feed_engine.outbox.completion import keep
 from feed_engine.times import DAY
 
 # The subjects of a viewer's own counts. All other subjects are ids, which are larger.
-WRITES, PINS, BOARDS, COMMENTS, VISITS, EVENTS = 1, 2, 3, 4, 5, 6
+WRITES, PINS, BOARDS, COMMENTS, VISITS, EVENTS, USERNAMES = 1, 2, 3, 4, 5, 6, 7
 _OF_KINDS = {
     "createPin": (PINS, 4),
     "repin": (PINS, 4),
     "createBoard": (BOARDS, 10),
     "createComment": (COMMENTS, 10),
+    "changeUserName": (USERNAMES, 2_000),
 }
-"""The subject of a mutation, and the part of a day's writes that it may have: a fourth, a tenth."""
+"""The subject of a mutation, and the part of a day's writes that it may have: a fourth, a tenth, or
+a two-thousandth."""
 _EVENTS = "recordEvents"
 """A mutation that a client sends while its viewer reads. Each event counts, apart from the writes:
 reading must not use up the day's likes."""
@@ -47,6 +49,7 @@ _NAMES = {
     COMMENTS: "comments",
     WRITES: "writes",
     EVENTS: "events",
+    USERNAMES: "changes of the user name",
 }
 
 

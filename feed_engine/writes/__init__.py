@@ -11,6 +11,7 @@ from feed_engine.ordering.reorder import reorder_pin
 from feed_engine.transactions.inputs import (
     BoardChange,
     Deletion,
+    NameChange,
     NewBoard,
     NewComment,
     NewPin,
@@ -43,6 +44,7 @@ from feed_engine.writes.preferences import (
     unhide_pin,
     unmute_user,
 )
+from feed_engine.writes.user_names import change_user_name
 from feed_engine.writes.users import sign_up, update_profile
 
 __all__ = [
@@ -50,6 +52,7 @@ __all__ = [
     "BoardWritten",
     "CommentWritten",
     "Deletion",
+    "NameChange",
     "NewBoard",
     "NewComment",
     "NewPin",
@@ -60,6 +63,7 @@ __all__ = [
     "ProfileChange",
     "Reordered",
     "block_user",
+    "change_user_name",
     "create_board",
     "create_comment",
     "create_pin",

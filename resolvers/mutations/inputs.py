@@ -35,6 +35,10 @@ class UpdateProfile(Change):
     pass
 
 
+class ChangeUserName(Input):
+    username: str
+
+
 class DeleteAccount(Input):
     username: str
 

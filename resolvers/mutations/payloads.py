@@ -37,6 +37,11 @@ class UpdateProfilePayload(Payload):
 
 
 @dataclass(kw_only=True, slots=True)
+class ChangeUserNamePayload(Payload):
+    user: User | None = None
+
+
+@dataclass(kw_only=True, slots=True)
 class DeleteAccountPayload(Payload):
     deleted_user_id: str | None = None
 
