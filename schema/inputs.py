@@ -74,6 +74,16 @@ class ChangeUserNameInput(inputs.ChangeUserName):
     idempotency_key: str | None = _key()
 
 
+@strawberry.input(description="The end of all sessions of the viewer.")
+class SignOutEverywhereInput(inputs.SignOutEverywhere):
+    idempotency_key: str | None = _key()
+
+
+@strawberry.input(description="The renewal of the token that the request has.")
+class RefreshTokenInput(inputs.RefreshToken):
+    idempotency_key: str | None = _key("Ignored: each answer has a token of its own.")
+
+
 @strawberry.input(description="The account to delete: the viewer's own.")
 class DeleteAccountInput(inputs.DeleteAccount):
     username: str = _given("The viewer's user name, repeated so that nobody does it by accident.")

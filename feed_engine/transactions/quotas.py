@@ -35,7 +35,7 @@ reading must not use up the day's likes."""
 _TAKING_BACK = {
     *("deleteBoard", "deletePin", "deleteComment"),
     *("unlikePin", "unfollow", "unhidePin", "seeAsUsual"),
-    *("unblockUser", "unmuteUser", "deleteAccount", "deleteEvents"),
+    *("unblockUser", "unmuteUser", "deleteAccount", "deleteEvents", "signOutEverywhere"),
 }
 """Mutations that end what an earlier write began. They are never refused: otherwise strangers whose
 comments an owner deletes would use up the owner's day. The earlier writes bound their number."""

@@ -44,6 +44,7 @@ from feed_engine.writes.preferences import (
     unhide_pin,
     unmute_user,
 )
+from feed_engine.writes.sessions import sign_out_everywhere
 from feed_engine.writes.user_names import change_user_name
 from feed_engine.writes.users import sign_up, update_profile
 
@@ -84,6 +85,7 @@ __all__ = [
     "see_as_usual",
     "see_less",
     "see_more",
+    "sign_out_everywhere",
     "sign_up",
     "unblock_user",
     "unfollow",

@@ -262,7 +262,8 @@ async def _clear(stores: Stores, key: ListKey) -> None:
 
     while True:
         rows = await stores.shards.objects.transact(shard_of(key.from_id), page)
-        rows = [row for row in rows if row.to_id != key.from_id]
+        if key.mapping in blocks.LISTS:
+            rows = [row for row in rows if row.to_id != key.from_id]
         if not rows:
             return
         if key.mapping in _FOLLOWED_BY:

@@ -39,6 +39,14 @@ class ChangeUserName(Input):
     username: str
 
 
+class SignOutEverywhere(Input):
+    pass
+
+
+class RefreshToken(Input):
+    pass
+
+
 class DeleteAccount(Input):
     username: str
 

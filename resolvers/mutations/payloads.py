@@ -42,6 +42,16 @@ class ChangeUserNamePayload(Payload):
 
 
 @dataclass(kw_only=True, slots=True)
+class SignOutEverywherePayload(Payload):
+    pass
+
+
+@dataclass(kw_only=True, slots=True)
+class RefreshTokenPayload(Payload):
+    token: str | None = None
+
+
+@dataclass(kw_only=True, slots=True)
 class DeleteAccountPayload(Payload):
     deleted_user_id: str | None = None
 

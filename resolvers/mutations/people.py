@@ -5,6 +5,7 @@ from functools import partial
 from math import ceil
 
 from datasources.errors import Forbidden, RateLimited
+from feed_engine.transactions import blocks
 from feed_engine.transactions.inputs import Deletion, NameChange, NewUser, ProfileChange
 from feed_engine.writes import accounts, user_names, users
 from resolvers import nodes
@@ -38,6 +39,8 @@ async def sign_up(context: Context, input: SignUp) -> SignUpPayload:
     draft = NewUser(username=input.username, full_name=input.full_name, about=input.about)
     user = await users.sign_up(context.stores, draft, key=input.idempotency_key)
     is_new = datetime.now(UTC) - nodes.created_at(context, user) < TOKEN_FOR
+    if is_new and input.idempotency_key:  # perhaps an old sign-up is sent again
+        is_new = not (await blocks.read(context.stores, user.id)).signed_out
     return SignUpPayload(user=user, token=context.issue_token(user.id) if is_new else None)
 
 

@@ -111,6 +111,7 @@ async def live(stores: Stores, people: People) -> Life:
     await writes.block_user(stores, ann.id, cat.id)
     dan = await people.user()
     await writes.block_user(stores, dan.id, ann.id)
+    await writes.sign_out_everywhere(stores, ann.id)
     # what ann took back
     await writes.move_pin(stores, ann.id, pins[1].id, boards[1].id)
     await writes.delete_pin(stores, ann.id, pins[2].id)
