@@ -37,6 +37,7 @@ class Mapping(Enum):
     USER_BLOCKS_USERS = "user_blocks_users"
     USER_BLOCKED_BY_USERS = "user_blocked_by_users"
     USER_MUTES_USERS = "user_mutes_users"
+    USER_SIGNED_OUT = "user_signed_out"  # one row, to the user: its sequence is the time
 
     @property
     def code(self) -> int:

@@ -37,14 +37,33 @@ class Image(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     color: str | None = None
 
 
+class KeptName(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """A user name that is kept for a user who has another name now. `version` is the claim's
+    version, `until` the epoch ms at which the name becomes free. `ending`: it is being freed."""
+
+    name: str
+    version: int
+    until: int
+    ending: bool = False
+
+
 class User(Record, frozen=True, omit_defaults=True, kw_only=True):
-    """A user. `deleted` is when the account was deleted."""
+    """A user. `deleted` is when the account was deleted. `claimed` is the version of the user
+    name's claim, `kept_names` are earlier names."""
 
     username: str
     full_name: str = ""
     about: str = ""
     avatar: Image | None = None
     deleted: int = 0
+    claimed: int = 0
+    kept_names: tuple[KeptName, ...] = ()
+
+    def is_named(self, name: str) -> bool:
+        """Whether links by this name lead to the user."""
+        return name == self.username or any(
+            kept.name == name and not kept.ending for kept in self.kept_names
+        )
 
 
 class Board(Record, frozen=True, omit_defaults=True, kw_only=True):

@@ -30,6 +30,7 @@ from gateway.http.this_machine import OperatorsNames, ThisMachine
 from gateway.http.web_client import WebClient
 from gateway.live.open_streams import OpenStreams
 from gateway.live.server_sent import ServerSent
+from gateway.live.sign_outs import SignOuts
 from gateway.live.sockets import SocketLimits, Sockets
 from gateway.observe.admin import Admin
 from gateway.observe.answers import Served
@@ -152,9 +153,11 @@ def create_site(
     pages.router.redirect_slashes = False  # it redirects to the Host that the client sent
     front: Any = ProxyHeadersMiddleware(cast(Any, pages), list(settings.http.trusted_proxies))
     streams = OpenStreams(settings.http.max_streams_per_client)
+    sign_outs = SignOuts(runtime.live, endpoint.refuses)
     sockets = Sockets(
         endpoint,
         streams,
+        sign_outs=sign_outs,
         client=clients.name,
         limits=SocketLimits(
             settings.http.max_subscriptions_per_socket, settings.http.max_body_bytes
@@ -166,6 +169,7 @@ def create_site(
     events: ASGIApp = ServerSent(
         endpoint,
         streams,
+        sign_outs=sign_outs,
         client=clients.name,
         keep_alive=settings.http.keep_alive,
         max_body_bytes=settings.http.max_body_bytes,

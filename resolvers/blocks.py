@@ -48,7 +48,7 @@ def at_hand(context: Context) -> Blocks | None:
     if known is None and local is not None:
         key = blocks.cache_key(viewer_id)
         if (data := local.held([key]).get(key)) is not None:
-            known = context.blocks = blocks.decode(data)
+            known = context.know(blocks.decode(data))
     return known
 
 
@@ -63,13 +63,15 @@ async def load(context: Context) -> Blocks:
         known = await asyncio.shield(context.reading)
         if known is None:
             known = context.feeds.preferences.get(context.viewer_id or 0, preferences.NONE).blocks
-        context.blocks = known
+        known = context.know(known)
     return known
 
 
 async def are_closed(context: Context) -> bool:
-    """Whether the request is of a deleted account. Reads the blocks if nothing has yet."""
-    return (await load(context)).closes(context.viewer_id)
+    """Whether the request is of a deleted account, or its token is refused. Reads the blocks if
+    nothing has yet."""
+    await load(context)
+    return context.closed
 
 
 async def _read(stores: Stores, viewer_id: int) -> Blocks | None:

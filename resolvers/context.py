@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from math import inf
 from typing import NewType
 
 from datasources.errors import BadInput, RequestError, Unauthenticated
@@ -37,9 +38,11 @@ class Context:
     the client's address; it returns 0, or the seconds to wait if the address made too many.
     `walks` finds related pins, `search` is the index of texts, `live` has the streams of this
     process, and `waiting` looks for pins that wait in pools.
-    `blocks` are the viewer's blocks, once they were read, and `reading` is their
-    read; `looked_up` says whether further blocks were looked up (`resolvers.blocks`). `deleting`:
-    the request deletes the viewer's account.
+    `issued` is the epoch second at which the viewer's token was issued, and `renewable` the epoch
+    second from which on it may be renewed; never (inf) if the gateway did not issue it.
+    `blocks` are the viewer's blocks, once they were read, and `reading` is their read;
+    `looked_up` says whether further blocks were looked up (`resolvers.blocks`). `deleting`: the
+    request deletes the viewer's account.
     """
 
     stores: Stores
@@ -56,6 +59,8 @@ class Context:
     live: Hub | None = None
     waiting: Waiting | None = None
     search: SearchStore | None = None
+    issued: float = inf
+    renewable: float = inf
     visit: Beginning = field(init=False, default_factory=Beginning)
     scanning: Scanning = field(init=False, default_factory=Scanning)
     loaders: Loaders = field(init=False)
@@ -71,8 +76,8 @@ class Context:
 
     @property
     def closed(self) -> bool:
-        """Whether the request turned out to be of a deleted account, and is not its deletion.
-        Everything is hidden from it."""
+        """Whether the request turned out to be of a deleted account, and is not its deletion, or to
+        have a token that is refused. Everything is hidden from it."""
         known = self.blocks
         return known is not None and known.closes(self.viewer_id) and not self.deleting
 
@@ -84,6 +89,14 @@ class Context:
     def again(self) -> bool:
         """Whether the operation's last step must run again, because pins moved during it."""
         return self.readings.again()
+
+    def know(self, blocks: Blocks) -> Blocks:
+        """Take the viewer's blocks. A token that is refused sees nothing, as a deleted account."""
+        viewer_id = self.viewer_id
+        if viewer_id is not None and blocks.refuses(self.issued):
+            blocks = blocks._replace(ids=blocks.ids | {viewer_id})
+        self.blocks = blocks
+        return blocks
 
     def forget(self) -> None:
         """Forget all values that were read, because a write may have changed them."""

@@ -191,7 +191,7 @@ class Cards:
 
     def know(self, preferences: Preferences) -> None:
         """Take the viewer's blocks from the preferences, with which they were read."""
-        self._context.blocks = preferences.blocks
+        self._context.know(preferences.blocks)
 
     async def load_boards(self, ids: Collection[int]) -> None:
         """Load the boards on which pins most likely are, at the same time as the pins."""

@@ -1,12 +1,16 @@
 """The common part of all mutations: who may write, and which errors go into the payload."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from functools import wraps
+from math import isfinite
 from typing import Protocol, TypeVar, get_type_hints
 
 from datasources.errors import QuotaExceeded, RequestError, StoreError, Unauthenticated
 from datasources.mappings import Edge as Row
 from datasources.records import Record
+from feed_engine.writes.sessions import REFUSED
+from resolvers import blocks
 from resolvers.context import Context
 from resolvers.mutations.payloads import Payload, UserError
 from resolvers.paging import Edge
@@ -39,8 +43,7 @@ def mutation(
     empty: type[P] = get_type_hints(write)["return"]
 
     async def answer(context: Context, input: In) -> P:
-        if not of_deleted:
-            await _check_viewer(context)
+        await _check_viewer(context, of_deleted=of_deleted)
         try:
             return await write(context, input)
         except Unauthenticated:
@@ -63,14 +66,20 @@ def mutation(
     return resolve
 
 
-async def _check_viewer(context: Context) -> None:
-    """Raises Unauthenticated for a token of a user who does not exist. If the viewer can't be read,
-    the write continues: it fails by itself if it needs the viewer's shard."""
+async def _check_viewer(context: Context, *, of_deleted: bool) -> None:
+    """Raises Unauthenticated for a token that is refused, or is of a user who does not exist. If
+    the viewer can't be read, the write continues: it fails by itself if it needs the viewer's
+    shard."""
     if context.viewer_id is None:
         return
+    reading = asyncio.ensure_future(blocks.load(context)) if isfinite(context.issued) else None
     try:
-        viewer = await context.loaders.users.load(context.viewer_id)
+        viewer = None if of_deleted else await context.loaders.users.load(context.viewer_id)
     except StoreError:
+        of_deleted, viewer = True, None
+    if reading is not None and (await reading).refuses(context.issued):
+        raise Unauthenticated(REFUSED)
+    if of_deleted:
         return
     if viewer is None or not viewer.active:
         raise Unauthenticated("the token names a user who does not exist: get a new one")

@@ -34,6 +34,8 @@ async def user(
             place = context.stores.shards.objects.topology().place((username or "").lower())
             number = compose(place, Kind.USER, MAX_LOCAL)  # a decoy
     found = await visibility.user(context, number)
+    if found is not None and username is not None and not found.is_named(username.lower()):
+        found = None  # the name is claimed for a change that has not ended
     if found is None:
         await even_out(context, [number])
     return found

@@ -33,7 +33,7 @@ _ARGUMENTS = {
     "belongs to one order.",
     "id": "The object's id.",
     "ids": "The objects' ids, at most 100.",
-    "username": "The user's name, in upper or lower case.",
+    "username": "The user's name, in upper or lower case; for 30 days also an earlier name.",
     "visit_id": "The id of a visit: its pages are always the same. Without it, a new visit starts; "
     "all fields of one request share the visit.",
     "visit": "The earlier name of `visitId`.",

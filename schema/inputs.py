@@ -65,6 +65,25 @@ class UpdateProfileInput(_Change, inputs.UpdateProfile):
     idempotency_key: str | None = _key()
 
 
+@strawberry.input(description="The viewer's new user name.")
+class ChangeUserNameInput(inputs.ChangeUserName):
+    username: str = _given(
+        "3 to 30 letters, digits, dots or underscores; unique. The viewer may take an old name "
+        "again for 30 days."
+    )
+    idempotency_key: str | None = _key()
+
+
+@strawberry.input(description="The end of all sessions of the viewer.")
+class SignOutEverywhereInput(inputs.SignOutEverywhere):
+    idempotency_key: str | None = _key()
+
+
+@strawberry.input(description="The renewal of the token that the request has.")
+class RefreshTokenInput(inputs.RefreshToken):
+    idempotency_key: str | None = _key("Ignored: each answer has a token of its own.")
+
+
 @strawberry.input(description="The account to delete: the viewer's own.")
 class DeleteAccountInput(inputs.DeleteAccount):
     username: str = _given("The viewer's user name, repeated so that nobody does it by accident.")

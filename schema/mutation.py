@@ -2,7 +2,17 @@
 
 import strawberry
 
-from resolvers.mutations import blocks, boards, edges, events, people, pins, preferences, uploads
+from resolvers.mutations import (
+    blocks,
+    boards,
+    edges,
+    events,
+    people,
+    pins,
+    preferences,
+    sessions,
+    uploads,
+)
 from schema import inputs, payloads
 from schema.costs import A_WRITE, Toll, reads
 from schema.fields import mutation
@@ -30,6 +40,25 @@ class Mutation:
         people.update_profile,
         "Change the viewer's profile.",
         input=inputs.UpdateProfileInput,
+        cost=WRITE,
+    )
+    change_user_name: payloads.ChangeUserNamePayload | None = mutation(
+        people.change_user_name,
+        "Change the viewer's user name, a few times a day. For 30 days, the old name stays the "
+        "viewer's, and links by it lead to the viewer; then it is free for others.",
+        input=inputs.ChangeUserNameInput,
+        cost=WRITE,
+    )
+    sign_out_everywhere: payloads.SignOutEverywherePayload | None = mutation(
+        sessions.sign_out_everywhere,
+        "Refuse all tokens of the viewer that were issued before, on all devices.",
+        input=inputs.SignOutEverywhereInput,
+        cost=WRITE,
+    )
+    refresh_token: payloads.RefreshTokenPayload | None = mutation(
+        sessions.refresh_token,
+        "Get a new token before the gateway's own token expires, in the second half of its life.",
+        input=inputs.RefreshTokenInput,
         cost=WRITE,
     )
     delete_account: payloads.DeleteAccountPayload | None = mutation(

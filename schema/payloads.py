@@ -99,6 +99,28 @@ class UpdateProfilePayload:
     errors: list[UserError] = _errors()
 
 
+@strawberry.type(description="The viewer with the new user name, for every reader at once.")
+class ChangeUserNamePayload:
+    user: User | None = _object()
+    errors: list[UserError] = _errors()
+
+
+@strawberry.type(
+    description="All tokens of the viewer that were issued before are refused now, also the token "
+    "of this request; open streams end."
+)
+class SignOutEverywherePayload:
+    errors: list[UserError] = _errors()
+
+
+@strawberry.type(
+    description="A token in place of the request's, which stays valid until it expires."
+)
+class RefreshTokenPayload:
+    token: str | None = plain("A new bearer token; null when there are errors.")
+    errors: list[UserError] = _errors()
+
+
 @strawberry.type(
     description="The deleted account. For everybody, the user and all that belonged to the user is "
     "gone now, and the user's tokens are refused; jobs remove the rest from lists and counts."

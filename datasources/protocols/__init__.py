@@ -11,7 +11,7 @@ from datasources.protocols.caches import Lease, LocalObjects, MappingCache, Obje
 from datasources.protocols.events import EventKind, EventStore, PinEvent
 from datasources.protocols.expiry import Expiry, Forgotten
 from datasources.protocols.mappings import MappingStore, Window
-from datasources.protocols.mod import ModStore
+from datasources.protocols.mod import Claim, ModStore
 from datasources.protocols.objects import Listed, ObjectStore
 from datasources.protocols.operators import Operations, Switches
 from datasources.protocols.outbox import (
@@ -65,6 +65,7 @@ __all__ = [
     "Backlog",
     "Broadcasts",
     "Cell",
+    "Claim",
     "Document",
     "Due",
     "EventKind",

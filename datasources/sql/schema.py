@@ -228,10 +228,13 @@ _LAST = (
     Mapping.USER_MUTES_USERS,
 )
 
+_SIGNED_OUT = _mapping(Mapping.USER_SIGNED_OUT)  # came after the events
+_LATER = {*(mapping.value for mapping in _LAST), _SIGNED_OUT.name}
+
 OBJECT_SHARD = (
     FENCE,
     *(_objects(name) for name in OBJECT_TABLES.values()),
-    *(_mapping(mapping) for mapping in Mapping if mapping not in _LAST),
+    *(_mapping(mapping) for mapping in Mapping if mapping.value not in _LATER),
     LISTS,
     OUTBOX,
     ANSWERS,
@@ -240,6 +243,7 @@ OBJECT_SHARD = (
     QUOTAS,
     *(_mapping(mapping) for mapping in _LAST),
     EVENTS,
+    _SIGNED_OUT,
 )
-NEWEST = EVENTS.name  # a shard with this table has all tables
+NEWEST = _SIGNED_OUT.name  # a shard with this table has all tables
 MOD_SHARD = (FENCE, CLAIMS)

@@ -52,12 +52,26 @@ class PinEvent(msgspec.Struct, frozen=True, omit_defaults=True, tag="pin"):
     about_id: int = 0
 
 
-Event = BoardEvent | PinEvent
+class SignedOut(msgspec.Struct, frozen=True, tag="out"):
+    """A user signed out everywhere: tokens that are not newer are refused."""
+
+    user_id: int
+
+
+Event = BoardEvent | PinEvent | SignedOut
+SESSION = "session:"
+"""Begins the topics of sign-outs."""
 _DECODER = msgspec.json.Decoder(Event)
 
 
 def topic_of(event: Event) -> str:
-    return board_topic(event.board_id) if isinstance(event, BoardEvent) else pin_topic(event.pin_id)
+    match event:
+        case BoardEvent():
+            return board_topic(event.board_id)
+        case PinEvent():
+            return pin_topic(event.pin_id)
+        case SignedOut():
+            return session_topic(event.user_id)
 
 
 def board_topic(board_id: int) -> str:
@@ -66,6 +80,10 @@ def board_topic(board_id: int) -> str:
 
 def pin_topic(pin_id: int) -> str:
     return f"pin:{pin_id}"
+
+
+def session_topic(user_id: int) -> str:
+    return f"{SESSION}{user_id}"
 
 
 def messages_of(events: Iterable[Event]) -> list[tuple[str, bytes]]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from datasources.protocols import Broadcasts, Message
+from feed_engine.live.events import SESSION
 from feed_engine.live.shared import Shared
 
 HELD = 64
@@ -94,8 +95,12 @@ class Hub:
 
     @property
     def streams(self) -> int:
-        """The number of open streams."""
-        return sum(len(topic.inboxes) for topic in self._topics.values())
+        """The number of open streams. Streams' waits for a sign-out are not counted."""
+        return sum(
+            len(topic.inboxes)
+            for name, topic in self._topics.items()
+            if not name.startswith(SESSION)
+        )
 
     @asynccontextmanager
     async def listening(self, name: str) -> AsyncIterator[Inbox]:

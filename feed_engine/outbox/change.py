@@ -143,6 +143,16 @@ class AccountErased(Task, frozen=True):
     at: int
 
 
+class NameEnded(Task, frozen=True):
+    """A user name was kept for a user until an epoch ms: it is freed, unless the user has it, or it
+    is kept for longer by now. `version` is the claim's."""
+
+    user_id: int
+    name: str
+    version: int
+    until: int
+
+
 class Respace(Task, frozen=True):
     """A gap on a board has few bisections left: respace the neighbors of the sequence `around`
     (decimal digits), a place in the list's `era`."""
@@ -204,6 +214,7 @@ AnyTask = (
     | BoardDeleted
     | AccountDeleted
     | AccountErased
+    | NameEnded
     | Respace
     | VisitShown
     | EventsRecorded
@@ -214,9 +225,11 @@ AnyTask = (
 class Change(msgspec.Struct, frozen=True, omit_defaults=True):
     """The work after one commit: keys to claim, rows on other shards, entries to move in caches or
     to drop from them, tasks for jobs, events to publish. An object whose claim (namespace, key, id)
-    is lost to another object becomes inactive."""
+    is lost to another object becomes inactive. `claim_versions` are the keys' versions; rows of
+    earlier versions of Pinway have none."""
 
     claims: tuple[tuple[str, str, int], ...] = ()
+    claim_versions: tuple[int, ...] = ()
     edges: tuple[tuple[int, int, int, str, int, bool], ...] = ()
     objects: tuple[int, ...] = ()
     lists: tuple[tuple[int, int], ...] = ()
@@ -252,12 +265,14 @@ def change(
     moves: list[ListMove] | None = None,
     tasks: list[AnyTask] | None = None,
     claims: list[tuple[str, str, int]] | None = None,
+    claim_versions: Sequence[int] = (),
     events: Sequence[Event] = (),
 ) -> Change:
     """A Change. The lists of the remote edges are dropped from the caches, too."""
     stale = dict.fromkeys([*(lists or ()), *(ListKey(m, e.from_id) for m, e in edges or ())])
     return Change(
         claims=tuple(claims or ()),
+        claim_versions=tuple(claim_versions),
         edges=tuple(
             (m.code, e.from_id, e.to_id, str(e.sequence), e.version, e.active)
             for m, e in edges or ()

@@ -7,6 +7,7 @@ part may be repeated.
 import asyncio
 import logging
 from collections.abc import Coroutine
+from itertools import zip_longest
 from typing import Any
 
 import msgspec
@@ -16,6 +17,7 @@ from datasources.errors import StoreCorrupt, StoreError, Unfinished
 from datasources.ids import kind_of, shard_of
 from datasources.mappings import ListMove
 from datasources.protocols import Job, OutboxRow, ShardTx, Stores
+from datasources.records import User
 from datasources.together import together
 from feed_engine.live.events import messages_of
 from feed_engine.outbox.change import KIND, Change, decode
@@ -41,9 +43,9 @@ async def fulfill(stores: Stores, change: Change) -> None:
     """Do the work of a change except its tasks: claims first, then rows, then caches. A reader that
     loads after the invalidation gets complete data. Raises StoreError when a part can't be done."""
     stale = list(change.objects)
-    for namespace, key, id in change.claims:
-        if await stores.shards.mod.claim(namespace, key, id) != id:
-            await _deactivate(stores, id)
+    for (namespace, key, id), version in zip_longest(change.claims, change.claim_versions):
+        if not await _claim(stores, namespace, key, id, version):
+            await _deactivate(stores, id, key, version)
             stale.append(id)
     if change.edges:
         await stores.shards.mappings.apply(change.remote_edges())
@@ -116,10 +118,25 @@ async def _hand_over(stores: Stores, row: OutboxRow, change: Change) -> None:
         await stores.shards.outbox.finish(row.shard, row.id)
 
 
-async def _deactivate(stores: Stores, id: int) -> None:
+async def _claim(stores: Stores, namespace: str, key: str, id: int, version: int | None) -> bool:
+    mod = stores.shards.mod
+    if version is None:
+        return await mod.claim(namespace, key, id) == id
+    return await mod.claim_at(namespace, key, id, version) == id
+
+
+async def _deactivate(stores: Stores, id: int, key: str, version: int | None) -> None:
+    """Deactivate an object whose claim is lost. A user who has another name by now, or the same
+    name by a later claim, did not lose it: this is the repetition of an old row."""
+
     async def work(tx: ShardTx) -> None:
         raw = await tx.get(id)
-        if raw is not None and records.decode(kind_of(id), id, raw).active:
+        if raw is None:
+            return
+        found = records.decode(kind_of(id), id, raw)
+        if isinstance(found, User) and (found.username, found.claimed) != (key, version or 0):
+            return
+        if found.active:
             await tx.update(id, edited(raw, {"active": False}, records.RECORDS[kind_of(id)]))
 
     await stores.shards.objects.transact(shard_of(id), work)

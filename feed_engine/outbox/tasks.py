@@ -29,6 +29,7 @@ from feed_engine.writes.account_tasks import account_deleted
 from feed_engine.writes.block_tasks import blocked
 from feed_engine.writes.board_tasks import board_deleted, board_secrecy
 from feed_engine.writes.event_tasks import events_recorded
+from feed_engine.writes.name_tasks import name_ended
 
 
 def _pin(task: Any) -> Sequence[int]:
@@ -82,6 +83,7 @@ HANDLERS: dict[str, Handler] = {
     "BoardDeleted": noting(board_deleted, _board),
     "AccountDeleted": noting(account_deleted, _user, SEARCH),
     "AccountErased": account_erased,
+    "NameEnded": name_ended,
     "Respace": respace,
     arrange.KIND: rearranged,
     hold.KIND: held,

@@ -5,7 +5,8 @@ blocks are read up to a bound; beyond it, single edges are looked up. Both lists
 shard. The object cache keeps them as one entry, which a write of a block drops for both users.
 
 A deleted account blocks itself: so every request with one of its tokens learns of the deletion
-together with the blocks, without a further read (`closes`).
+together with the blocks, without a further read (`closes`). The entry also has the time of the
+viewer's last `signOutEverywhere`: tokens that are not newer are refused (`refuses`).
 """
 
 from collections.abc import Sequence
@@ -14,7 +15,7 @@ from typing import NamedTuple
 import msgspec
 
 from datasources.ids import Kind, decoy
-from datasources.mappings import Edge, EdgeKey, ListKey, Mapping, PageRequest
+from datasources.mappings import SEQUENCE_STEP, Edge, EdgeKey, ListKey, Mapping, PageRequest
 from datasources.protocols import ShardTx, Stores
 
 MOST = 1000
@@ -25,14 +26,20 @@ LISTS = (Mapping.USER_BLOCKS_USERS, Mapping.USER_BLOCKED_BY_USERS)
 
 
 class Blocks(NamedTuple):
-    """The users of whom the viewer sees nothing. If not `whole`, there are more of them."""
+    """The users of whom the viewer sees nothing. If not `whole`, there are more of them.
+    `signed_out` is the epoch ms at which the viewer signed out everywhere; 0: never."""
 
     ids: frozenset[int] = frozenset()
     whole: bool = True
+    signed_out: int = 0
 
     def closes(self, viewer_id: int | None) -> bool:
         """Whether the viewer's own account is deleted. It sees nothing any more."""
         return viewer_id in self.ids
+
+    def refuses(self, issued: float) -> bool:
+        """Whether a token that was issued at an epoch second is refused."""
+        return bool(self.signed_out) and issued * 1000 <= self.signed_out
 
 
 NONE = Blocks()
@@ -40,14 +47,17 @@ _DECODER = msgspec.json.Decoder(list[int | bool])
 
 
 def requests(viewer_id: int) -> list[PageRequest]:
-    """The lists of the viewer's blocks."""
-    return [PageRequest(ListKey(mapping, viewer_id), READ) for mapping in LISTS]
+    """The lists of the viewer's blocks, and the time of the viewer's sign-out."""
+    lists = [PageRequest(ListKey(mapping, viewer_id), READ) for mapping in LISTS]
+    return [*lists, PageRequest(ListKey(Mapping.USER_SIGNED_OUT, viewer_id), 1)]
 
 
 def of_pages(pages: Sequence[Sequence[Edge]]) -> Blocks:
     """The blocks that the lists of `requests` hold."""
-    ids = frozenset(edge.to_id for page in pages for edge in page)
-    return Blocks(ids, all(len(page) < READ for page in pages)) if ids else NONE
+    *lists, sign_outs = pages
+    ids = frozenset(edge.to_id for page in lists for edge in page)
+    at = sign_outs[0].sequence // SEQUENCE_STEP if sign_outs else 0
+    return Blocks(ids, all(len(page) < READ for page in lists), at) if ids or at else NONE
 
 
 def cache_key(viewer_id: int) -> int:
@@ -56,13 +66,16 @@ def cache_key(viewer_id: int) -> int:
 
 
 def encode(blocks: Blocks) -> bytes:
-    """The blocks' form in the object cache."""
-    return msgspec.json.encode((blocks.whole, *blocks.ids))
+    """The blocks' form in the object cache. A sign-out is a negative number among the ids, so that
+    earlier versions read the entry, too."""
+    signed_out = (-blocks.signed_out,) if blocks.signed_out else ()
+    return msgspec.json.encode((blocks.whole, *signed_out, *blocks.ids))
 
 
 def decode(data: bytes) -> Blocks:
     whole, *ids = _DECODER.decode(data)
-    return Blocks(frozenset(ids), bool(whole))
+    signed_out = -ids.pop(0) if ids and ids[0] < 0 else 0
+    return Blocks(frozenset(ids), bool(whole), signed_out)
 
 
 def keys(viewer_id: int, user_id: int) -> list[EdgeKey]:

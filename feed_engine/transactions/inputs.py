@@ -51,6 +51,15 @@ class ProfileChange(Input, frozen=True, kw_only=True):
         return found
 
 
+class NameChange(Input, frozen=True, kw_only=True):
+    """The new user name of a user."""
+
+    username: str
+
+    def checked(self) -> "NameChange":
+        return NameChange(username=v.free_username(self.username))
+
+
 class Deletion(Input, frozen=True, kw_only=True):
     """The deletion of an account, with the user's own name."""
 

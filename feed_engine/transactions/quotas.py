@@ -19,22 +19,24 @@ from feed_engine.outbox.completion import keep
 from feed_engine.times import DAY
 
 # The subjects of a viewer's own counts. All other subjects are ids, which are larger.
-WRITES, PINS, BOARDS, COMMENTS, VISITS, EVENTS, UPLOADS = 1, 2, 3, 4, 5, 6, 7
+WRITES, PINS, BOARDS, COMMENTS, VISITS, EVENTS, UPLOADS, USERNAMES = range(1, 9)
 _OF_KINDS = {
     "createPin": (PINS, 4),
     "repin": (PINS, 4),
     "createUpload": (UPLOADS, 4),
     "createBoard": (BOARDS, 10),
     "createComment": (COMMENTS, 10),
+    "changeUserName": (USERNAMES, 2_000),
 }
-"""The subject of a mutation, and the part of a day's writes that it may have: a fourth, a tenth."""
+"""The subject of a mutation, and the part of a day's writes that it may have: a fourth, a tenth, or
+a two-thousandth."""
 _EVENTS = "recordEvents"
 """A mutation that a client sends while its viewer reads. Each event counts, apart from the writes:
 reading must not use up the day's likes."""
 _TAKING_BACK = {
     *("deleteBoard", "deletePin", "deleteComment"),
     *("unlikePin", "unfollow", "unhidePin", "seeAsUsual"),
-    *("unblockUser", "unmuteUser", "deleteAccount", "deleteEvents"),
+    *("unblockUser", "unmuteUser", "deleteAccount", "deleteEvents", "signOutEverywhere"),
 }
 """Mutations that end what an earlier write began. They are never refused: otherwise strangers whose
 comments an owner deletes would use up the owner's day. The earlier writes bound their number."""
@@ -49,6 +51,7 @@ _NAMES = {
     WRITES: "writes",
     EVENTS: "events",
     UPLOADS: "uploads",
+    USERNAMES: "changes of the user name",
 }
 
 

@@ -11,6 +11,7 @@ from feed_engine.ordering.reorder import reorder_pin
 from feed_engine.transactions.inputs import (
     BoardChange,
     Deletion,
+    NameChange,
     NewBoard,
     NewComment,
     NewPin,
@@ -43,7 +44,9 @@ from feed_engine.writes.preferences import (
     unhide_pin,
     unmute_user,
 )
+from feed_engine.writes.sessions import sign_out_everywhere
 from feed_engine.writes.uploads import create_upload
+from feed_engine.writes.user_names import change_user_name
 from feed_engine.writes.users import sign_up, update_profile
 
 __all__ = [
@@ -51,6 +54,7 @@ __all__ = [
     "BoardWritten",
     "CommentWritten",
     "Deletion",
+    "NameChange",
     "NewBoard",
     "NewComment",
     "NewPin",
@@ -61,6 +65,7 @@ __all__ = [
     "ProfileChange",
     "Reordered",
     "block_user",
+    "change_user_name",
     "create_board",
     "create_comment",
     "create_pin",
@@ -82,6 +87,7 @@ __all__ = [
     "see_as_usual",
     "see_less",
     "see_more",
+    "sign_out_everywhere",
     "sign_up",
     "unblock_user",
     "unfollow",

@@ -1,5 +1,5 @@
 """The task long after an account was deleted: it removes all that is left from the stores, and
-frees the user name.
+frees the user's names.
 
 The user's id stays: an inactive user without a name, and the block that refuses the user's tokens.
 Repins of the user's pins by others keep the number of their source.
@@ -223,12 +223,13 @@ async def _user(stores: Stores, task: AccountErased, place: str, save: Save) -> 
     for mapping in Mapping:
         if mapping.value.startswith("user_"):
             await _clear(stores, ListKey(mapping, user_id))
-    await stores.shards.mod.release(NAMESPACE, user.username, user_id)
+    for name in (user.username, *(kept.name for kept in user.kept_names)):
+        await stores.shards.mod.release(NAMESPACE, name, user_id)
 
     async def work(tx: ShardTx) -> Change:
         found = await access.lock_any(tx, User, user_id)
         assert found is not None
-        await edit(tx, *found, {"username": "", "created": 0})
+        await edit(tx, *found, {"username": "", "created": 0, "claimed": 0, "kept_names": ()})
         await tx.erase_visits(user_id)
         await tx.erase_events(user_id)
         await tx.erase_lists([user_id])
@@ -261,7 +262,8 @@ async def _clear(stores: Stores, key: ListKey) -> None:
 
     while True:
         rows = await stores.shards.objects.transact(shard_of(key.from_id), page)
-        rows = [row for row in rows if row.to_id != key.from_id]
+        if key.mapping in blocks.LISTS:
+            rows = [row for row in rows if row.to_id != key.from_id]
         if not rows:
             return
         if key.mapping in _FOLLOWED_BY:

@@ -36,8 +36,7 @@ async def sign_up(
     """
     new = new.checked()
     unguessable_key(key)
-    holders = await stores.shards.mod.find(NAMESPACE, [new.username])
-    holder = holders.get(new.username)
+    holder, version = (await stores.shards.mod.look(NAMESPACE, [new.username]))[new.username]
     # The key's scope is the name, and its answer is stored on the shard of the name's holder, even
     # if shards were opened since.
     shard = shard_of(holder) if holder else stores.shards.objects.topology().place(new.username)
@@ -45,7 +44,7 @@ async def sign_up(
 
     async def free() -> None:
         if holder is not None:
-            raise _taken(new.username)
+            raise taken(new.username)
 
     async def work(tx: ShardTx, _: None) -> Outcome[int]:
         user = User(
@@ -54,11 +53,13 @@ async def sign_up(
             full_name=new.full_name,
             about=new.about,
             avatar=new.avatar,
+            claimed=version,
         )
         id = await tx.insert(Kind.USER, records.encode(user))
         # No cache can have a new object, so a failing cache does not fail the sign-up.
         tasks: list[AnyTask] = [TextChanged(object_ids=(id,))]
-        following = change(claims=[(NAMESPACE, new.username, id)], tasks=tasks)
+        claims = [(NAMESPACE, new.username, id)]
+        following = change(claims=claims, claim_versions=[version], tasks=tasks)
         return Outcome(id, Saved(id=id), following)
 
     async def again(saved: Saved) -> int:
@@ -67,7 +68,7 @@ async def sign_up(
     mutation = Mutation("signUp", shard, NOBODY, scoped, new)
     user = await access.recall(stores, User, await mutate(stores, mutation, free, work, again))
     if not user.active:
-        raise _taken(new.username)
+        raise taken(new.username)
     return user
 
 
@@ -97,5 +98,6 @@ async def update_profile(
     return await mutate(stores, mutation, nothing, work, again)
 
 
-def _taken(username: str) -> Conflict:
+def taken(username: str) -> Conflict:
+    """The refusal of a user name that somebody else has."""
     return Conflict(f"The user name {username} is taken: choose another.", "username")

@@ -145,9 +145,9 @@ class Executor:
                 self.refusals.cost += 1
                 return _costing(found, cost, refused(too_dear(cost, self.max_cost)))
             if found.type is OperationType.SUBSCRIPTION:
-                viewer_id = context.viewer_id
+                viewer = (context.viewer_id, context.issued)
                 return await self._subscribe(
-                    document, found, query, variables, cost, work, client, viewer_id, new_context
+                    document, found, query, variables, cost, work, client, viewer, new_context
                 )
             context.asked = document.fields
             if client is None:
@@ -180,7 +180,7 @@ class Executor:
         cost: int,
         work: int,
         client: Client | None,
-        viewer_id: int | None,
+        viewer: tuple[int | None, float],
         new_context: NewContext | None,
     ) -> Result:
         """Begin a subscription, and charge the client for it. Each event costs as much again."""
@@ -190,7 +190,7 @@ class Executor:
             self.refusals.rate += 1
             return _costing(operation, cost, waiting(seconds, too_often(seconds)))
         same = orjson.dumps(variables or {}, option=orjson.OPT_SORT_KEYS)
-        subscriber = Subscriber(new_context, (viewer_id, operation.plan, same))
+        subscriber = Subscriber(new_context, (viewer, operation.plan, same))
         try:
             with self._deadlines.begin():
                 stream = await source_stream(operation, variables, subscriber)

@@ -4,6 +4,8 @@ import hmac
 import time
 from base64 import urlsafe_b64encode
 from collections.abc import Callable
+from math import inf
+from typing import Any, NamedTuple
 
 import jwt
 
@@ -11,7 +13,7 @@ from datasources.errors import Unauthenticated
 from datasources.ids import InvalidId, Kind, parse
 
 NOT_VALID = "the token is not valid: get a new one"
-CLOSED = "the token is of a deleted account"
+CLOSED = "the token is of a deleted account, or of a user who signed out everywhere"
 EXPIRED = "the token has expired: get a new one"
 AUDIENCE = "pinway"
 """The audience (`aud`) of tokens for the gateway."""
@@ -27,37 +29,49 @@ def bearer(authorization: str) -> str:
     return token.strip()
 
 
+class Token(NamedTuple):
+    """A verified token: the viewer's id, and when it was issued and expires (epoch seconds).
+    `issued` is 0 if the token does not say it."""
+
+    viewer_id: int
+    issued: float
+    expires: float
+    is_own: bool = True
+
+    @property
+    def renewable(self) -> float:
+        """The epoch second from which on the token may be renewed: the middle of its life; never
+        (inf) for a token of another issuer."""
+        return (self.issued + self.expires) / 2 if self.is_own else inf
+
+
 class Verified:
-    """The viewers of recently verified tokens, until the tokens expire."""
+    """Recently verified tokens, until they expire."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
-        self._kept: dict[str, tuple[int, float]] = {}
+        self._kept: dict[str, Token] = {}
 
-    def get(self, token: str) -> int | None:
-        """The viewer's id; None for an unknown token. Raises Unauthenticated after its expiry."""
+    def get(self, token: str) -> Token | None:
+        """A known token. Raises Unauthenticated after its expiry."""
         known = self._kept.get(token)
-        if known is None:
-            return None
-        viewer_id, expires = known
-        if expires <= self._clock():
+        if known is not None and known.expires <= self._clock():
             del self._kept[token]
             raise Unauthenticated(EXPIRED)
-        return viewer_id
+        return known
 
-    def put(self, token: str, viewer_id: int, expires: float) -> None:
-        """Keep a token's viewer until `expires`, in epoch seconds."""
+    def put(self, token: str, verified: Token) -> None:
         if len(self._kept) >= _VERIFIED_KEPT:
             del self._kept[next(iter(self._kept))]
-        self._kept[token] = viewer_id, expires
-
-    def expires(self, token: str) -> float | None:
-        """When a known token expires (epoch seconds); None for an unknown token."""
-        known = self._kept.get(token)
-        return None if known is None else known[1]
+        self._kept[token] = verified
 
     def clear(self) -> None:
         self._kept.clear()
+
+
+def issued_at(claims: dict[str, Any]) -> float:
+    """When a token was issued, by its verified claims."""
+    return float(claims.get("iat", 0))
 
 
 class Tokens:
@@ -69,28 +83,26 @@ class Tokens:
 
     def issue(self, user_id: int) -> str:
         """A token that names the user for the configured time."""
-        now = int(self._clock())
-        claims = {"sub": str(user_id), "aud": AUDIENCE, "iat": now, "exp": now + self._seconds}
+        now = self._clock()
+        claims = {
+            "sub": str(user_id),
+            "aud": AUDIENCE,
+            "iat": round(now, 3),  # a sign-out in the same second refuses earlier tokens only
+            "exp": int(now) + self._seconds,
+        }
         return jwt.encode(claims, self._secret, _ALGORITHM)
 
-    def viewer(self, authorization: str | None) -> int | None:
-        """The viewer in an Authorization header; None without a header. Raises Unauthenticated for
-        an invalid token."""
-        if not authorization:
-            return None
+    def read(self, authorization: str) -> Token:
+        """The token in an Authorization header. Raises Unauthenticated for an invalid token."""
         token = bearer(authorization)
-        viewer_id = self._verified.get(token)
-        if viewer_id is None:
-            self._verified.put(token, *self._verify(token))
-            viewer_id = self._verified.get(token)
-        return viewer_id
+        found = self._verified.get(token)
+        if found is None:
+            self._verified.put(token, self._verify(token))
+            found = self._verified.get(token)
+            assert found is not None
+        return found
 
-    def expires(self, authorization: str) -> float | None:
-        """When a token that was just verified expires (epoch seconds)."""
-        return self._verified.expires(bearer(authorization))
-
-    def _verify(self, token: str) -> tuple[int, float]:
-        """The viewer's id, and the time at which the token expires (epoch seconds)."""
+    def _verify(self, token: str) -> Token:
         if not self._is_signed(token):
             raise Unauthenticated(NOT_VALID)
         try:
@@ -99,14 +111,15 @@ class Tokens:
                 self._secret,
                 [_ALGORITHM],
                 audience=AUDIENCE,
-                options={"require": ["exp", "sub"]},
+                # The clock of the gateway that issued the token may be a little ahead.
+                options={"require": ["exp", "sub"], "verify_iat": False},
             )
-            return parse(claims["sub"], Kind.USER), float(claims["exp"])
+            return Token(parse(claims["sub"], Kind.USER), issued_at(claims), float(claims["exp"]))
         except jwt.MissingRequiredClaimError as error:
             raise Unauthenticated(f"the token has no {error.claim}: get a new one") from None
         except jwt.ExpiredSignatureError:
             raise Unauthenticated(EXPIRED) from None
-        except (jwt.InvalidTokenError, InvalidId, KeyError):
+        except (jwt.InvalidTokenError, InvalidId, KeyError, TypeError, ValueError):
             raise Unauthenticated(NOT_VALID) from None
 
     def _is_signed(self, token: str) -> bool:

@@ -16,7 +16,7 @@ from datasources.errors import StoreUnavailable, Unauthenticated
 from gateway.cost.refusals import told, too_many
 from gateway.documents.trusted import TrustedDocuments
 from gateway.execution.executor import Executor, Result, refused, waiting
-from gateway.http.auth import CLOSED, Tokens
+from gateway.http.auth import CLOSED, Token, Tokens
 from gateway.http.compression import LEAST, MOST, accepts_gzip, compressed
 from gateway.http.csrf import check_get
 from gateway.http.issuer import Issuer
@@ -324,15 +324,17 @@ class GraphQLEndpoint:
         self._requests.end(request, result, 200, seconds)
         return result
 
-    async def identify(self, headers: Headers) -> tuple[int | None, float | None]:
-        """The viewer, and when their token expires (epoch seconds). Raises Unauthenticated and
+    async def identify(self, headers: Headers) -> Token | None:
+        """The token of a stream of results; None without one. Raises Unauthenticated and
         Refused."""
-        viewer_id = await self._viewer(headers)
-        if viewer_id is None:
-            return None, None
-        authorization = headers[b"authorization"].decode("latin-1")
-        expires = self._issuer.expires(authorization) if self._issuer is not None else None
-        return viewer_id, expires or self._tokens.expires(authorization)
+        token = await self._token(headers)
+        if token is not None and await self.refuses(token):
+            raise Unauthenticated(CLOSED)
+        return token
+
+    async def refuses(self, token: Token) -> bool:
+        """Whether the token's viewer has signed out everywhere since."""
+        return (await blocks.load(self._context(token))).refuses(token.issued)
 
     async def _run(
         self,
@@ -347,12 +349,13 @@ class GraphQLEndpoint:
     ) -> Result:
         """Run the operation for its viewer (or begin it, if it is a subscription), unless too many
         operations of the client are running."""
-        viewer_id = request.viewer_id = await self._viewer(headers)
+        token = await self._token(headers)
+        viewer_id = request.viewer_id = token.viewer_id if token is not None else None
         client = self._clients.of(viewer_id, headers, peer) if self._clients else None
         if client is not None and not client.begin():
             self._executor.refusals.running += 1
             return waiting(1, too_many(client.most_running))
-        context = self._new_context(viewer_id)
+        context = self._context(token)
         if viewer_id is None and self._clients is not None:
             context.signing_up = self._clients.signing_up(headers, peer)
         try:
@@ -363,7 +366,7 @@ class GraphQLEndpoint:
                 context,
                 read_only=read_only,
                 client=client,
-                new_context=partial(self._new_context, viewer_id) if streams else None,
+                new_context=partial(self._context, token) if streams else None,
             )
         finally:
             if client is not None:
@@ -388,16 +391,24 @@ class GraphQLEndpoint:
                 return {"cache-control": f"public, max-age={seconds}", "vary": vary}
         return {"cache-control": NEVER_KEPT, "vary": vary}
 
-    async def _viewer(self, headers: Headers) -> int | None:
+    def _context(self, token: Token | None) -> Context:
+        """The context of a request or an event for the token's viewer."""
+        if token is None:
+            return self._new_context(None)
+        context = self._new_context(token.viewer_id)
+        context.issued, context.renewable = token.issued, token.renewable
+        return context
+
+    async def _token(self, headers: Headers) -> Token | None:
         if not (value := headers.get(b"authorization")):
             return None
-        authorization, viewer_id = value.decode("latin-1"), None
+        authorization, token = value.decode("latin-1"), None
         if self._issuer is not None:
             try:
-                viewer_id = await self._issuer.viewer(authorization)
+                token = await self._issuer.read(authorization)
             except StoreUnavailable as error:
                 raise Refused(503, str(error), error.code, retry_after=f"{AGAIN:g}") from None
-        return viewer_id or self._tokens.viewer(authorization)
+        return token or self._tokens.read(authorization)
 
 
 def _is_query(result: Result) -> bool:

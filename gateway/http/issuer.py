@@ -10,7 +10,7 @@ import jwt
 
 from datasources.errors import Unauthenticated
 from datasources.ids import InvalidId, Kind, parse
-from gateway.http.auth import AUDIENCE, EXPIRED, NOT_VALID, Verified, bearer
+from gateway.http.auth import AUDIENCE, EXPIRED, NOT_VALID, Token, Verified, bearer, issued_at
 from gateway.http.issuer_keys import ALGORITHMS, IssuerKeys
 from gateway.settings import Settings
 
@@ -30,8 +30,8 @@ class Issuer:
         self._name, self._keys, self._claim = name, keys, claim
         self._verified, self._generation = Verified(clock), keys.generation
 
-    async def viewer(self, authorization: str) -> int | None:
-        """The viewer in an Authorization header; None for a token that is not signed with a private
+    async def read(self, authorization: str) -> Token | None:
+        """The token in an Authorization header; None for a token that is not signed with a private
         key, as the gateway's own tokens. Raises Unauthenticated for an invalid token, and
         StoreUnavailable if the issuer's keys could not be read yet."""
         token = bearer(authorization)
@@ -41,17 +41,11 @@ class Issuer:
             self._generation = self._keys.generation
         known = self._verified.get(token)
         if known is None and (header := _header(token)) is not None:
-            known, expires = await self._verify(token, header)
-            self._verified.put(token, known, expires)
+            known = await self._verify(token, header)
+            self._verified.put(token, known)
         return known
 
-    def expires(self, authorization: str) -> float | None:
-        """When a token that was just verified expires (epoch seconds); None for a token of the
-        gateway's own."""
-        return self._verified.expires(bearer(authorization))
-
-    async def _verify(self, token: str, header: dict[str, object]) -> tuple[int, float]:
-        """The viewer's id, and the time at which the token expires (epoch seconds)."""
+    async def _verify(self, token: str, header: dict[str, object]) -> Token:
         id_ = header.get("kid", "")
         key = await self._keys.find(id_) if isinstance(id_, str) else None
         if key is None:
@@ -69,7 +63,8 @@ class Issuer:
             named = claims[self._claim]
             # Numbers are refused: many issuers round them to 53 bits.
             viewer_id = parse(named if isinstance(named, str) else "", Kind.USER)
-            return viewer_id, float(claims["exp"]) + LEEWAY
+            expires = float(claims["exp"]) + LEEWAY
+            return Token(viewer_id, issued_at(claims), expires, is_own=False)
         except jwt.MissingRequiredClaimError as error:
             raise Unauthenticated(f"the token has no {error.claim}: get a new one") from None
         except jwt.ExpiredSignatureError:

@@ -11,7 +11,7 @@ from starlette.types import Receive, Scope, Send
 
 from datasources.errors import Unauthenticated
 from gateway.execution.executor import Result, refused
-from gateway.http.auth import EXPIRED
+from gateway.http.auth import CLOSED, EXPIRED, Token
 from gateway.http.csrf import check_get
 from gateway.http.endpoint import METHODS, NEVER_KEPT, GraphQLEndpoint, refusing
 from gateway.http.requests import (
@@ -28,6 +28,7 @@ from gateway.http.requests import (
 )
 from gateway.live.open_streams import OpenStreams
 from gateway.live.results import deliver
+from gateway.live.sign_outs import SignOuts
 
 STREAMING = "pinway.streaming"
 """The key of a scope whose response may last as long as the client wants. A gateway that stops ends
@@ -56,18 +57,20 @@ class ServerSent:
         max_body_bytes: int,
         max_body_values: int = 12_000,
         allowed_origins: Container[str] = (),
+        sign_outs: SignOuts,
     ) -> None:
         """`keep_alive`: seconds between two comments while nothing happens."""
         self._endpoint, self._streams, self._client = endpoint, streams, client
         self._keep_alive, self._max_bytes = keep_alive, max_body_bytes
         self._max_values, self._origins = max_body_values, allowed_origins
+        self._sign_outs = sign_outs
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = headers_of(scope["headers"])
         peer = (scope.get("client") or ("",))[0]
         try:
             operation, size = await self._read(scope, receive, headers)
-            _, expires = await self._endpoint.identify(headers)
+            token = await self._endpoint.identify(headers)
         except Disconnected:
             return
         except Unauthenticated as error:
@@ -88,7 +91,7 @@ class ServerSent:
             await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
             await _piece(send, _STILL_HERE)
             read_only = scope["method"] == "GET"
-            await self._answer(operation, headers, peer, size, read_only, expires, receive, send)
+            await self._answer(operation, headers, peer, size, read_only, token, receive, send)
 
     async def _read(
         self, scope: Scope, receive: Receive, headers: Headers
@@ -113,7 +116,7 @@ class ServerSent:
         peer: str,
         size: int,
         read_only: bool,
-        expires: float | None,
+        token: Token | None,
         receive: Receive,
         send: Send,
     ) -> None:
@@ -144,12 +147,13 @@ class ServerSent:
         working = asyncio.create_task(work())
         gone = asyncio.create_task(_disconnected(receive))
         beating = asyncio.create_task(keep_alive())
-        tasks = [working, gone, beating]
+        ends, left = [working, gone], None
+        if token is not None:
+            left = max(0.0, token.expires - time.time())
+            ends.append(asyncio.create_task(self._sign_outs.until(token)))
+        tasks = [*ends, beating]
         try:
-            left = None if expires is None else max(0.0, expires - time.time())
-            done, _ = await asyncio.wait(
-                [working, gone], timeout=left, return_when=asyncio.FIRST_COMPLETED
-            )
+            done, _ = await asyncio.wait(ends, timeout=left, return_when=asyncio.FIRST_COMPLETED)
         finally:
             for task in tasks:
                 task.cancel()
@@ -159,7 +163,8 @@ class ServerSent:
         if working in done:
             await working
         else:
-            error = GraphQLError(EXPIRED, extensions={"code": Unauthenticated.code})
+            why = CLOSED if done else EXPIRED
+            error = GraphQLError(why, extensions={"code": Unauthenticated.code})
             await next(refused(error))
         await _piece(send, _COMPLETE)
         await send({"type": "http.response.body", "body": b""})

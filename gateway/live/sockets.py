@@ -20,11 +20,13 @@ from starlette.types import Receive, Scope, Send
 
 from datasources.errors import Unauthenticated
 from gateway.execution.executor import Result, refused
+from gateway.http.auth import CLOSED, Token
 from gateway.http.endpoint import GraphQLEndpoint
 from gateway.http.requests import Headers, Refused, check_size, headers_of, parameters_of
 from gateway.live.open_streams import OpenStreams
 from gateway.live.origins import may_open
 from gateway.live.results import deliver
+from gateway.live.sign_outs import SignOuts
 
 log = logging.getLogger("pinway")
 
@@ -81,9 +83,11 @@ class Sockets:
         allowed_origins: Container[str] = (),
         public_url: str = "",
         refuses: Callable[[Scope], bool] = lambda scope: False,
+        sign_outs: SignOuts,
     ) -> None:
         """`client` names the client of a request (`Clients.name`). `refuses` looks at each request
         as `ThisMachine.refuses` does."""
+        self._sign_outs = sign_outs
         self._endpoint, self._streams, self._client = endpoint, streams, client
         self._limits, self._origins, self._url = limits, allowed_origins, public_url
         self._refuses = refuses
@@ -105,7 +109,15 @@ class Sockets:
             elif chosen is None:
                 await _close(send, WRONG_PROTOCOL, f"speak the subprotocol {PROTOCOL}")
             else:
-                socket = _Socket(self._endpoint, self._streams, self._limits, headers, peer, send)
+                socket = _Socket(
+                    self._endpoint,
+                    self._streams,
+                    self._sign_outs,
+                    self._limits,
+                    headers,
+                    peer,
+                    send,
+                )
                 await socket.run(receive)
 
 
@@ -116,12 +128,15 @@ class _Socket:
         self,
         endpoint: GraphQLEndpoint,
         streams: OpenStreams,
+        sign_outs: SignOuts,
         limits: SocketLimits,
         headers: Headers,
         peer: str,
         send: Send,
     ) -> None:
         self._endpoint, self._streams, self._limits = endpoint, streams, limits
+        self._sign_outs = sign_outs
+        self._watch: asyncio.Task[None] | None = None
         self._headers, self._peer, self._send = headers, peer, send
         self._operations: dict[str, asyncio.Task[None]] = {}
         self._is_ready = self._has_init = False
@@ -148,7 +163,8 @@ class _Socket:
             await _close(self._send, self._ending.code, self._ending.reason)
         finally:
             self._timer.cancel()
-            await _end_all(list(self._operations.values()))
+            watches = [self._watch] if self._watch is not None else []
+            await _end_all([*self._operations.values(), *watches])
 
     def _end(self, why: Closed) -> None:
         """Close the socket, whatever it waits for."""
@@ -189,20 +205,26 @@ class _Socket:
         if (authorization := _authorization(payload or {})) is not None:
             self._headers = {**self._headers, b"authorization": authorization}
         try:
-            _, expires = await self._endpoint.identify(self._headers)
+            token = await self._endpoint.identify(self._headers)
         except Unauthenticated as error:
             raise Closed(FORBIDDEN, f"Forbidden: {error.message}") from None
         except Refused as error:
             raise Closed(TRY_LATER, error.message) from None
         self._timer.cancel()
-        if expires is not None:
+        if token is not None:
+            self._watch = asyncio.create_task(self._end_with(token))
             self._timer = asyncio.get_running_loop().call_later(
-                max(0.0, expires - time.time()),
+                max(0.0, token.expires - time.time()),
                 self._end,
                 Closed(FORBIDDEN, "Forbidden: the token has expired: get a new one"),
             )
         self._is_ready = True
         await self._say(_ACK)
+
+    async def _end_with(self, token: Token) -> None:
+        """Close the socket when its viewer signs out everywhere."""
+        await self._sign_outs.until(token)
+        self._end(Closed(FORBIDDEN, f"Forbidden: {CLOSED}"))
 
     async def _subscribe(self, message: dict[str, Any], size: int) -> None:
         if not self._is_ready:

@@ -35,6 +35,18 @@ class UpdateProfile(Change):
     pass
 
 
+class ChangeUserName(Input):
+    username: str
+
+
+class SignOutEverywhere(Input):
+    pass
+
+
+class RefreshToken(Input):
+    pass
+
+
 class DeleteAccount(Input):
     username: str
 

@@ -38,6 +38,21 @@ class UpdateProfilePayload(Payload):
 
 
 @dataclass(kw_only=True, slots=True)
+class ChangeUserNamePayload(Payload):
+    user: User | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class SignOutEverywherePayload(Payload):
+    pass
+
+
+@dataclass(kw_only=True, slots=True)
+class RefreshTokenPayload(Payload):
+    token: str | None = None
+
+
+@dataclass(kw_only=True, slots=True)
 class DeleteAccountPayload(Payload):
     deleted_user_id: str | None = None
 

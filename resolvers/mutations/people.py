@@ -1,17 +1,19 @@
-"""Signs up users, changes their profiles, and deletes accounts."""
+"""Signs up users, changes their profiles and names, and deletes accounts."""
 
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from math import ceil
 
 from datasources.errors import Forbidden, RateLimited
-from feed_engine.transactions.inputs import Deletion, NewUser, ProfileChange
-from feed_engine.writes import accounts, users
+from feed_engine.transactions import blocks
+from feed_engine.transactions.inputs import Deletion, NameChange, NewUser, ProfileChange
+from feed_engine.writes import accounts, user_names, users
 from resolvers import nodes
 from resolvers.context import Context
 from resolvers.mutations.images import stored_image
-from resolvers.mutations.inputs import DeleteAccount, SignUp, UpdateProfile
+from resolvers.mutations.inputs import ChangeUserName, DeleteAccount, SignUp, UpdateProfile
 from resolvers.mutations.payloads import (
+    ChangeUserNamePayload,
     DeleteAccountPayload,
     SignUpPayload,
     UpdateProfilePayload,
@@ -37,6 +39,8 @@ async def sign_up(context: Context, input: SignUp) -> SignUpPayload:
     draft = NewUser(username=input.username, full_name=input.full_name, about=input.about)
     user = await users.sign_up(context.stores, draft, key=input.idempotency_key)
     is_new = datetime.now(UTC) - nodes.created_at(context, user) < TOKEN_FOR
+    if is_new and input.idempotency_key:  # perhaps an old sign-up is sent again
+        is_new = not (await blocks.read(context.stores, user.id)).signed_out
     return SignUpPayload(user=user, token=context.issue_token(user.id) if is_new else None)
 
 
@@ -49,6 +53,17 @@ async def update_profile(context: Context, input: UpdateProfile) -> UpdateProfil
         context.stores, context.require_viewer(), ProfileChange(**given), key=input.idempotency_key
     )
     return UpdateProfilePayload(user=user)
+
+
+@mutation
+async def change_user_name(context: Context, input: ChangeUserName) -> ChangeUserNamePayload:
+    user = await user_names.change_user_name(
+        context.stores,
+        context.require_viewer(),
+        NameChange(username=input.username),
+        key=input.idempotency_key,
+    )
+    return ChangeUserNamePayload(user=user)
 
 
 @partial(mutation, of_deleted=True)

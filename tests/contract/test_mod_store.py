@@ -6,6 +6,7 @@ import uuid
 
 import pytest
 
+from datasources.protocols import Claim
 from datasources.sql.shards import SqlShards
 from tests.contract.shards import Deployment, RoundTrips
 
@@ -61,6 +62,62 @@ async def test_only_the_holder_can_release_a_key(shards: SqlShards, namespace: s
         await shards.mod.release(namespace, "ann", 1)
         assert await shards.mod.find(namespace, ["ann"]) == {}
     assert await shards.mod.claim(namespace, "ann", 2) == 2
+
+
+async def test_a_freed_key_has_its_next_version_and_old_claims_of_it_are_refused(
+    shards: SqlShards, namespace: str
+) -> None:
+    mod = shards.mod
+    assert await mod.look(namespace, ["ann", "bob"]) == {
+        "ann": Claim(None, 0),
+        "bob": Claim(None, 0),
+    }
+    assert await mod.claim_at(namespace, "ann", 1, 0) == 1
+    assert await mod.claim_at(namespace, "ann", 2, 0) == 1
+    assert await mod.look(namespace, ["ann"]) == {"ann": Claim(1, 0)}
+    for _ in range(2):  # the second time does nothing
+        await mod.release(namespace, "ann", 1, 0)
+        assert await mod.look(namespace, ["ann"]) == {"ann": Claim(None, 1)}
+    for late in (1, 2):
+        assert await mod.claim_at(namespace, "ann", late, 0) is None
+    assert await mod.find(namespace, ["ann"]) == {}
+    assert await mod.claim_at(namespace, "ann", 1, 1) == 1
+    await mod.release(namespace, "ann", 1, 0)  # of the first claim
+    assert await mod.claim_at(namespace, "ann", 1, 0) is None
+    assert await mod.look(namespace, ["ann"]) == {"ann": Claim(1, 1)}
+    assert await mod.look(f"{namespace}!", ["ann"]) == {"ann": Claim(None, 0)}
+
+
+async def test_a_claim_that_never_came_is_ended_by_its_release(
+    shards: SqlShards, namespace: str
+) -> None:
+    mod = shards.mod
+    await mod.release(namespace, "ann", 1, 0)
+    assert await mod.look(namespace, ["ann"]) == {"ann": Claim(None, 1)}
+    assert await mod.claim_at(namespace, "ann", 1, 0) is None
+    assert await mod.claim_at(namespace, "ann", 2, 1) == 2
+    await mod.release(namespace, "ann", 1, 1)  # held by somebody else
+    await mod.release(namespace, "ann", 1)
+    assert await mod.look(namespace, ["ann"]) == {"ann": Claim(2, 1)}
+
+
+async def test_of_claims_and_releases_at_once_none_waits_for_another_in_a_circle(
+    shards: SqlShards, namespace: str
+) -> None:
+    """In the end, nobody holds the key."""
+    mod, held = shards.mod, set[int | None]()
+
+    async def use(id: int) -> None:
+        for _ in range(4):
+            version = (await mod.look(namespace, ["ann"]))["ann"].version
+            held.add(await mod.claim_at(namespace, "ann", id, version))
+            await mod.release(namespace, "ann", id, version)
+
+    await asyncio.gather(*(use(id) for id in range(1, 7)))
+    found = (await mod.look(namespace, ["ann"]))["ann"]
+    assert found.id is None
+    assert 1 <= found.version <= 24
+    assert held <= {None, *range(1, 7)}
 
 
 async def test_a_key_with_the_digest_of_another_is_taken_but_not_found(

@@ -17,11 +17,14 @@ from datasources.ids import Kind
 from datasources.mappings import ListKey, Mapping, PageRequest
 from datasources.memory import MemoryObjectCache
 from datasources.protocols import Job, Lease, Stores, Window
+from datasources.records import User
 from datasources.valkey import ValkeyServer
 from feed_engine import writes
 from feed_engine.feeds.rows import FOLLOWING, id_row
+from feed_engine.feeds.settings import epoch_ms
 from feed_engine.outbox.completion import settle
 from feed_engine.outbox.jobs import run_job
+from feed_engine.transactions import access
 from tests.audit import FROM, audit
 from tests.embedded_stores import drain, embedded_config, embedded_stores, flush
 from tests.faults.writer import WRITES, Ids
@@ -130,14 +133,19 @@ async def _scene(people: People, number: int) -> Ids:
 
 
 async def _recover(stores: Stores) -> None:
-    """Recover from dead gateways as every gateway does: with the relay and a worker on the
-    queue."""
+    """Recover from dead gateways as every gateway does: with the relay and a worker on the queue.
+    Then the work of later days is done."""
+    await _relay(stores)
+    await drain(stores)
+
+
+async def _relay(stores: Stores) -> None:
     quiet = asyncio.Event()
 
     async def run(job: Job) -> None:
         await run_job(stores, job)
         await settle()
-        if not await stores.shards.outbox.pending(2**62, 1):
+        if not await stores.shards.outbox.pending(epoch_ms() + 60_000, 1):
             quiet.set()
 
     if not await relay_once(stores, older_than=-1):
@@ -207,6 +215,16 @@ async def _signed_up(people: People, ids: Ids) -> bool:
     return bool(await people.stores.shards.mod.find("username", [name]))
 
 
+async def _renamed(people: People, ids: Ids) -> bool:
+    """Check that the viewer has one name, which nobody else may take, and no other name is kept."""
+    stores, name = people.stores, f"renamed{ids['number']}"
+    user = (await access.read(stores, User, [ids["viewer"]]))[ids["viewer"]]
+    done = user.username == name
+    held = await stores.shards.mod.find("username", [name, user.username])
+    assert (held, user.kept_names) == ({user.username: user.id}, ())
+    return done
+
+
 async def _secret(people: People, ids: Ids) -> bool:
     public = await people.list(Mapping.USER_HAS_PUBLIC_PINS, ids["viewer"])
     assert len(public) in (1, 6)
@@ -256,6 +274,7 @@ HAPPENED: dict[str, Callable[[People, Ids], Awaitable[bool]]] = {
     "likePin": _liked,
     "follow": _followed,
     "signUp": _signed_up,
+    "changeUserName": _renamed,
     "updateBoard": _secret,
     "updateBoard and its jobs": _secret,
     "deleteBoard": _board_deleted,

@@ -56,6 +56,9 @@ WRITES: dict[str, Callable[[Stores, Ids], Awaitable[object]]] = {
     "signUp": lambda stores, ids: writes.sign_up(
         stores, writes.NewUser(username=f"newcomer{ids['number']}"), key="the key of a sign-up"
     ),
+    "changeUserName": lambda stores, ids: writes.change_user_name(
+        stores, ids["viewer"], writes.NameChange(username=f"renamed{ids['number']}"), key="k"
+    ),
     "updateBoard": lambda stores, ids: writes.update_board(
         stores, ids["viewer"], ids["board"], SECRET, key="k"
     ),

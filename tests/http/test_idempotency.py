@@ -86,7 +86,9 @@ async def test_every_kind_of_mutation_answers_the_same_again(gateway: Gateway) -
     )
     assert gone["user"]["boardCount"] == 0
     await gateway.sign_up("dora")
-    await twice(gateway, "dora", "deleteAccount", "deletedUserId", username="dora")
+    await twice(gateway, "dora", "signOutEverywhere", "")
+    await twice(gateway, "dora", "changeUserName", "user { id username }", username="dora.two")
+    await twice(gateway, "dora", "deleteAccount", "deletedUserId", username="dora.two")
 
 
 async def test_a_repeated_answer_does_not_show_what_was_deleted_since(gateway: Gateway) -> None:

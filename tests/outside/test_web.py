@@ -150,6 +150,16 @@ def test_a_person_is_muted_and_blocked_and_unblocked_on_the_own_profile(
     assert apart["broken"] == []
 
 
+def test_a_user_name_is_changed_and_the_old_address_leads_to_the_new_one(
+    seen: dict[str, Any],
+) -> None:
+    assert seen["account"]["renamed"] == {"kept": True, "led": True}
+
+
+def test_sign_out_everywhere_signs_out_another_device(seen: dict[str, Any]) -> None:
+    assert seen["account"]["signedOut"] == {"broken": [], "left": None}
+
+
 def test_an_account_is_deleted_after_its_name_was_typed(seen: dict[str, Any]) -> None:
     account = seen["account"]
     assert account["before"] is True  # no account is deleted by one click

@@ -3,11 +3,13 @@ import { ApolloProvider } from "@apollo/client/react";
 import { render } from "preact";
 import { followOtherTabsChanges } from "./api/change";
 import { client } from "./api/client";
+import { keepTokenFresh } from "./api/refresh";
 import { followOtherTabs } from "./api/session";
 import { App } from "./app";
 
 followOtherTabs();
 followOtherTabsChanges();
+keepTokenFresh();
 render(
   <ApolloProvider client={client}>
     <App />

@@ -355,6 +355,7 @@ async def test_a_file_of_an_earlier_version_gets_the_tables_that_it_lacks(tmp_pa
         later = (
             *("user_hides_pins", "user_sees_less", "user_sees_more", "user_has_affinities"),
             *("user_blocks_users", "user_blocked_by_users", "user_mutes_users"),
+            "user_signed_out",
         )
         for table in ("quotas", "events", *later):
             file.execute(f"DROP TABLE {table}")

@@ -92,7 +92,9 @@ CELLS: dict[str, Kept] = {
         FEED_TOKENS.of(EDGE),
         lambda text: own_writes.parse(FEED_TOKENS.read(text) or ""),
     ),
-    "token.txt": _text(USER, TOKENS.issue(USER), lambda text: TOKENS.viewer(f"Bearer {text}")),
+    "token.txt": _text(
+        USER, TOKENS.issue(USER), lambda text: TOKENS.read(f"Bearer {text}").viewer_id
+    ),
     "backup.json": Kept(
         MANIFEST,
         msgspec.json.encode(MANIFEST),

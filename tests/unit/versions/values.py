@@ -18,6 +18,7 @@ from feed_engine.outbox.change import (
     FeedShort,
     Followed,
     InterestShort,
+    NameEnded,
     PinArrived,
     PinHidden,
     PinLiked,
@@ -46,6 +47,7 @@ TASKS: list[Task] = [
     BoardDeleted(BOARD, 9),
     AccountDeleted(USER, 1_700_000_000_007),
     AccountErased(USER, 1_700_000_000_008),
+    NameEnded(USER, "ann", 2, 1_700_000_000_009),
     Respace(BOARD, "17000000000000000000000000000000000000", 2),
     VisitShown(USER, 12),
     EventsRecorded(USER, ((PIN, 1), (PIN, 3)), 1_700_000_000_007, 2),
@@ -92,6 +94,15 @@ VALUES: dict[str, Kept] = {
     ),
     "user.json": _record(
         records.User(id=USER, created=1, username="ann", full_name="Ann", avatar=IMAGE)
+    ),
+    "user-names.json": _record(
+        records.User(
+            id=USER,
+            created=1,
+            username="ann.lee",
+            claimed=2,
+            kept_names=(records.KeptName("ann", 1, 1_700_000_000_000),),
+        )
     ),
     "board.json": _record(records.Board(id=BOARD, name="Tea", owner_id=USER, secret=True, flips=3)),
     "pin.json": _record(

@@ -23,16 +23,30 @@ export function startSession(session: Session): void {
   location.assign("/");
 }
 
+// The user has another name now. The page with the new address is loaded, and the other tabs, too.
+export function renameSession(username: string): void {
+  keepSession({ username });
+  location.assign(`/user/${username}`);
+}
+
+// Changes the kept session; the page stays.
+export function keepSession(changed: Partial<Session>): void {
+  const kept = currentSession();
+  if (kept) localStorage.setItem(KEY, JSON.stringify({ ...kept, ...changed }));
+}
+
 export function endSession(): void {
   localStorage.removeItem(KEY);
   sessionStorage.clear();
   location.assign("/");
 }
 
-// When another tab signs in or out, this tab does, too, so that no tab writes as another user.
+// When another tab signs in or out, this tab does, too, so that no tab writes as another user. A new
+// token of the same user changes nothing here.
 export function followOtherTabs(): void {
+  const username = currentSession()?.username;
   addEventListener("storage", (event) => {
-    if (event.key === KEY) location.reload();
+    if (event.key === KEY && currentSession()?.username !== username) location.reload();
   });
 }
 

@@ -1,6 +1,8 @@
 // A dialog that changes the viewer's profile.
 import { useState } from "preact/hooks";
 import { make } from "../api/change";
+import { renameSession } from "../api/session";
+import { changeUserName } from "../changes/account";
 import { deleteEvents } from "../changes/events";
 import { type Profile, updateProfile } from "../changes/profile";
 import { Dialog } from "./Dialog";
@@ -10,13 +12,15 @@ import { announce } from "./Toasts";
 import { UploadPicture } from "./UploadPicture";
 
 interface Props {
+  username: string;
   fullName: string;
   about: string;
   picture: string;
   onClose: () => void;
 }
 
-export function EditProfile({ fullName, about, picture, onClose }: Props) {
+export function EditProfile({ username, fullName, about, picture, onClose }: Props) {
+  const [userName, setUserName] = useState(username);
   const [name, setName] = useState(fullName);
   const [text, setText] = useState(about);
   const [address, setAddress] = useState(picture);
@@ -28,6 +32,11 @@ export function EditProfile({ fullName, about, picture, onClose }: Props) {
     // An unchanged picture keeps its size.
     if (url !== picture) wanted.avatar = url ? avatar(url) : null;
     if (!(await make(updateProfile, wanted))) return;
+    const wantedName = userName.trim().toLowerCase();
+    if (wantedName !== username) {
+      if (await make(changeUserName, { username: wantedName })) renameSession(wantedName);
+      return;
+    }
     onClose();
     announce("Your profile is saved.");
   };
@@ -44,6 +53,8 @@ export function EditProfile({ fullName, about, picture, onClose }: Props) {
     <Dialog title="Edit your profile" onClose={onClose}>
       <form onSubmit={(event) => void save(event)}>
         <Field label="Name" value={name} onChange={setName} />
+        <Field label="User name" value={userName} onChange={setUserName} required />
+        <p class="quiet">For 30 days after a change, links by your old name lead to you, and you can take it back.</p>
         <Field label="About you" value={text} onChange={setText} lines={4} />
         <UploadPicture label="A picture of you" onUploaded={choose} />
         <Field label="Address of your picture" value={address} onChange={setAddress} hint="https://… or /images/…" />

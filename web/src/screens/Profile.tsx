@@ -1,7 +1,9 @@
 // A person: name, counts, boards and pins.
 import { useQuery } from "@apollo/client/react";
-import { useCallback, useState } from "preact/hooks";
+import { useCallback, useEffect, useState } from "preact/hooks";
+import { navigate } from "wouter-preact/use-browser-location";
 import { make } from "../api/change";
+import { keepSession } from "../api/session";
 import { session } from "../api/viewer";
 import { createBoard } from "../changes/boards";
 import { Avatar } from "../components/Avatar";
@@ -12,12 +14,16 @@ import { EditProfile } from "../components/EditProfile";
 import { FollowButton } from "../components/FollowButton";
 import { KeepApart } from "../components/KeepApart";
 import { PinWall } from "../components/PinWall";
+import { SignOutEverywhere } from "../components/SignOutEverywhere";
 import { graphql } from "../gen";
 import { Absent } from "./Pin";
 import { useTitle } from "../title";
 
 const ProfilePage = graphql(`
   query ProfilePage($name: String!) {
+    viewer {
+      id
+    }
     user(username: $name) {
       id
       username
@@ -75,8 +81,16 @@ export function ProfileScreen({ name }: { name: string }) {
   const [deleting, remove] = useState(false);
   const user = data?.user;
   useTitle(user ? user.fullName || user.username : undefined);
+  const present = user?.username;
+  const own = Boolean(user && user.id === data?.viewer?.id);
+  useEffect(() => {
+    if (!present) return;
+    // The name was changed on another device.
+    if (own && present !== session?.username) keepSession({ username: present });
+    // The address has an earlier name.
+    if (present !== name.toLowerCase()) navigate(`/user/${present}`, { replace: true });
+  }, [present, own, name]);
   if (!user) return <Absent loading={loading} error={error} what="person" />;
-  const own = user.username === session?.username;
   const shown = user.fullName || user.username;
   return (
     <>
@@ -98,6 +112,7 @@ export function ProfileScreen({ name }: { name: string }) {
       </header>
       {editing && (
         <EditProfile
+          username={user.username}
           fullName={user.fullName}
           about={user.about}
           picture={user.avatar?.url ?? ""}
@@ -120,6 +135,7 @@ export function ProfileScreen({ name }: { name: string }) {
       </section>
       <Pins name={name} />
       {own && <BlockedPeople />}
+      {own && <SignOutEverywhere />}
       {own && (
         <p>
           <button type="button" onClick={() => remove(true)}>

@@ -276,7 +276,9 @@ async def test_every_write_of_a_viewer_is_counted(bounded: Stores, people: Peopl
         lambda: writes.delete_events(stores, ann.id): 0,
         lambda: writes.create_upload(stores, ann.id): 1,
         lambda: writes.update_profile(stores, ann.id, writes.ProfileChange(about="me")): 1,
-        lambda: writes.delete_account(stores, ann.id, writes.Deletion(username=ann.username)): 0,
+        lambda: writes.sign_out_everywhere(stores, ann.id): 0,
+        lambda: writes.change_user_name(stores, ann.id, writes.NameChange(username="quoted")): 1,
+        lambda: writes.delete_account(stores, ann.id, writes.Deletion(username="quoted")): 0,
     }
     total = 0
     for number, (write, amount) in enumerate(every.items()):

@@ -40,7 +40,7 @@ def test_a_token_is_verified_once(monkeypatch: pytest.MonkeyPatch) -> None:
     tokens = Tokens(SECRET, 1)
     verified = count_verifications(monkeypatch)
     header = f"Bearer {tokens.issue(USER)}"
-    assert [tokens.viewer(header) for _ in range(3)] == [USER] * 3
+    assert [tokens.read(header).viewer_id for _ in range(3)] == [USER] * 3
     assert len(verified) == 1
 
 
@@ -48,21 +48,21 @@ def test_a_remembered_token_ends_with_its_expiry() -> None:
     clock = Clock()
     tokens = Tokens(SECRET, 1, clock=clock)
     header = f"Bearer {tokens.issue(USER)}"
-    assert tokens.viewer(header) == USER
+    assert tokens.read(header).viewer_id == USER
     clock.now = int(clock.now) + 3599.5
-    assert tokens.viewer(header) == USER
+    assert tokens.read(header).viewer_id == USER
     clock.now += 0.5
     with pytest.raises(Unauthenticated, match="expired"):
-        tokens.viewer(header)
+        tokens.read(header)
 
 
 def test_a_token_that_is_not_valid_is_refused_each_time() -> None:
     tokens = Tokens(SECRET, 1)
     forged = Tokens("another secret that is as long as a key", 1).issue(USER)
-    assert tokens.viewer(f"Bearer {tokens.issue(USER)}") == USER
+    assert tokens.read(f"Bearer {tokens.issue(USER)}").viewer_id == USER
     for _ in range(2):
         with pytest.raises(Unauthenticated, match="not valid"):
-            tokens.viewer(f"Bearer {forged}")
+            tokens.read(f"Bearer {forged}")
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_nothing_of_a_forged_token_is_decoded(monkeypatch: pytest.MonkeyPatch, h
     for signature in ("AAAA", "", "\xe9", tokens.issue(USER).rpartition(".")[2]):
         token = f"{urlsafe_b64encode(head).decode()}.e30.{signature}"
         with pytest.raises(Unauthenticated, match="not valid"):
-            tokens.viewer(f"Bearer {token}")
+            tokens.read(f"Bearer {token}")
     assert decoded == []
 
 
@@ -84,7 +84,7 @@ def test_no_more_tokens_are_remembered_than_the_bound(monkeypatch: pytest.Monkey
     headers = [f"Bearer {tokens.issue(compose(0, Kind.USER, n))}" for n in range(1, 4)]
     verified = count_verifications(monkeypatch)
     for header in (*headers, headers[2], headers[1], headers[0]):
-        tokens.viewer(header)
+        tokens.read(header)
     assert len(verified) == 4  # the first of all was forgotten
 
 
@@ -93,4 +93,20 @@ def test_a_token_that_never_ends_or_names_nobody_is_refused(missing: str) -> Non
     claims = {"sub": str(USER), "aud": "pinway", "exp": int(time.time()) + 60}
     del claims[missing]
     with pytest.raises(Unauthenticated, match=f"has no {missing}"):
-        Tokens(SECRET, 1).viewer(f"Bearer {jwt.encode(claims, SECRET, 'HS256')}")
+        Tokens(SECRET, 1).read(f"Bearer {jwt.encode(claims, SECRET, 'HS256')}")
+
+
+def test_a_token_says_when_it_was_issued_and_from_when_on_it_can_be_renewed() -> None:
+    clock = Clock()
+    clock.now = round(time.time()) + 0.25
+    tokens = Tokens(SECRET, 10, clock=clock)
+    token = tokens.read(f"Bearer {tokens.issue(USER)}")
+    assert (token.issued, token.is_own) == (clock.now, True)
+    assert token.renewable == clock.now - 0.125 + 5 * 3600
+    assert token._replace(is_own=False).renewable == float("inf")
+
+
+def test_a_token_that_does_not_say_when_it_was_issued_is_the_oldest() -> None:
+    claims = {"sub": str(USER), "aud": "pinway", "exp": time.time() + 60}
+    token = Tokens(SECRET, 1).read(f"Bearer {jwt.encode(claims, SECRET, 'HS256')}")
+    assert token.issued == 0
