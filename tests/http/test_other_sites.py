@@ -1,7 +1,6 @@
 """Pages of other sites: what a browser sends for them unasked is refused, and CORS is the API's."""
 
 from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -18,11 +17,11 @@ FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:133.0) Gecko/20100101 Firefox/133.
 QUERY = {"query": "{ __typename }"}
 
 
-@pytest.fixture
-async def http(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
+@pytest.fixture(scope="module")
+async def http(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[httpx.AsyncClient]:
     settings = read_settings(
         options={
-            "data_dir": tmp_path,
+            "data_dir": tmp_path_factory.mktemp("data"),
             "http.allowed_origins": (ALLOWED,),
             "http.allowed_headers": (*Http().allowed_headers, "x-own"),
         }
