@@ -8,7 +8,6 @@ import pytest
 
 from gateway.app import create_site
 from gateway.settings import Http, read_settings
-from gateway.site.installation import install
 from gateway.site.runtime import running
 
 pytestmark = pytest.mark.anyio
@@ -26,8 +25,7 @@ async def http(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[httpx.
             "http.allowed_headers": (*Http().allowed_headers, "x-own"),
         }
     )
-    await install(settings, lambda progress: None)
-    async with running(settings, jobs=False) as runtime:
+    async with running(settings, jobs=False, create=lambda progress: None) as runtime:
         transport = httpx.ASGITransport(
             create_site(settings, runtime).public, raise_app_exceptions=False
         )
