@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from graphql import GraphQLError, build_schema, parse, validate
-from hypothesis import HealthCheck, given, note, settings
+from hypothesis import HealthCheck, note
 from hypothesis import strategies as st
 
 from gateway.execution.model.lines import LOCATIONS
@@ -19,6 +19,7 @@ from tests.execution.differential import FEATURES, Report, cutting, run, show
 from tests.execution.drawing import Draw, Seeded
 from tests.execution.reference import ReferenceEngine, identity, possible_errors
 from tests.execution.slicing import in_slices
+from tests.generated import given, settings
 from tests.scale import runs_all, scaled, seed
 
 CASES = scaled(250, 2000)
