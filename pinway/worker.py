@@ -8,9 +8,9 @@ from pinway.path import put_first
 def main() -> None:
     """Run the worker and end the process."""
     put_first()
-    from gateway.execution.collector import no_passes
+    from gateway.execution.collector import lasting
 
-    with no_passes():  # imports make much that stays, which each pass would visit
+    with lasting():
         from gateway.server.worker import run
 
     run(sys.argv[1:])

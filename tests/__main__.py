@@ -25,7 +25,7 @@ from tests.lanes import LANES, LAST, ON_ONE_STACK
 from tests.scale import ALL, SEED
 from tests.servers import STACK, stop
 
-WORKERS = 2 * (os.cpu_count() or 1)  # a lane with real servers mostly waits
+WORKERS = 3 * (os.cpu_count() or 1)  # a lane with real servers mostly waits
 SLOWEST = 30
 NEEDED = 6
 """GB of temporary files that the suite writes, with room to spare."""

@@ -13,11 +13,8 @@ from tests.servers import PARTS
 
 TESTS = Path(__file__).parent
 LANES: dict[str, tuple[str, ...]] = {
-    "real": ("real",),
-    "clusters": (
-        *("contract", "faults"),
-        *("run/test_documented_commands.py", "run/test_live_workers.py", "run/test_workers.py"),
-    ),
+    "real": ("real", "run/test_documented_commands.py"),
+    "clusters": ("contract", "faults", "run/test_live_workers.py", "run/test_workers.py"),
     "feeds": ("stores/feed_engine",),
     "outside": ("outside",),
     "replication": ("replication",),

@@ -20,7 +20,6 @@ from gateway.server.fairness.shares import Shares
 from gateway.server.process import Server
 from gateway.settings import Settings, read_settings
 from gateway.site.executors import new_executor
-from gateway.site.installation import install
 from gateway.site.runtime import running
 from tests.gateways import PATIENT, Gateway
 
@@ -161,8 +160,7 @@ async def live_gateway(
 @asynccontextmanager
 async def live_gateway_on(settings: Settings) -> AsyncIterator[LiveGateway]:
     """A gateway on the stores that the settings name, with its server."""
-    await install(settings, lambda progress: None)
-    async with running(settings) as runtime:
+    async with running(settings, create=lambda progress: None) as runtime:
         executor = new_executor(settings)
         shares = Shares(settings.limits.numbers.client_share)
         site = create_site(settings, runtime, executor, shares=shares)

@@ -10,7 +10,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from datasources.errors import PinwayError
-from gateway.execution.collector import no_passes
+from gateway.execution.collector import lasting
 from gateway.server.interruption import stopping
 
 
@@ -31,7 +31,7 @@ class Loaded(MutableMapping[str, click.Command]):
     def __getitem__(self, name: str) -> click.Command:
         if name not in self._found:
             module, attribute, summary = self._sources[name]
-            with no_passes():  # imports make much that stays, which each pass would visit
+            with lasting():
                 command: click.Command = getattr(import_module(module), attribute)
             command.short_help = summary
             self._found[name] = command

@@ -4,12 +4,17 @@ import colorsys
 import hashlib
 import importlib
 import re
+import sys
 import threading
 from functools import lru_cache
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec, module_from_spec
 from typing import Any, NamedTuple
 
 WIDTH = 600  # pixels; the width of every drawn picture
 _HEIGHTS = range(460, 901, 20)
+_SLUG = re.compile(r"[a-z0-9][a-z0-9_]*")
+_COLOR = re.compile(r"#[0-9a-f]{6}")
 _PATH = re.compile(r'<path\s+d="([MmZzLlHhVvCcSsQqTtAae0-9.,\s+-]+)"')
 
 
@@ -56,15 +61,44 @@ def brands() -> dict[str, Brand]:
 def _brands() -> dict[str, Brand]:
     # The import is slow, so it happens on the first call.
     icons: Any = importlib.import_module("simplepycons").all_icons
-    found: dict[str, Brand] = {}
-    for name in sorted(icons.names()):
-        icon = icons[name]
-        path = _PATH.search(icon.raw_svg)
-        color = icon.primary_color.lower()
-        # Icons go into pages unchanged, so all but plain paths in plain colors are left out.
-        if path and re.fullmatch(r"#[0-9a-f]{6}", color) and re.fullmatch(r"[a-z0-9_]+", name):
-            found[name] = Brand(name, str(icon.title), color, " ".join(path[1].split()))
-    return found
+    found = {name: _brand_of(name, icons[name]) for name in sorted(icons.names())}
+    return {name: brand for name, brand in found.items() if brand is not None}
+
+
+def brand(slug: str) -> Brand | None:
+    """The brand with a slug, None if there is none. Imports the icon's module alone, which takes a
+    millisecond: a page of pictures does not wait for the import of all icons."""
+    if not _SLUG.fullmatch(slug):
+        return None
+    with _loading:
+        try:
+            module = importlib.import_module(f"{_icons_alone()}._{slug}")
+        except ModuleNotFoundError:
+            return None
+    for found in vars(module).values():
+        if isinstance(found, type) and found.__module__ == module.__name__:
+            return _brand_of(slug, found())
+    return None
+
+
+@lru_cache(1)
+def _icons_alone() -> str:
+    """The name of a package with the modules of `simplepycons`, which imports none by itself."""
+    name, source = "_pinway_icons", find_spec("simplepycons")
+    assert source is not None
+    spec = ModuleSpec(name, None, is_package=True)
+    spec.submodule_search_locations = source.submodule_search_locations
+    sys.modules[name] = module_from_spec(spec)
+    return name
+
+
+def _brand_of(slug: str, icon: Any) -> Brand | None:
+    """The brand of an icon. Icons go into pages unchanged, so all but plain paths in plain colors
+    are left out."""
+    path, color = _PATH.search(icon.raw_svg), icon.primary_color.lower()
+    if path and _COLOR.fullmatch(color) and _SLUG.fullmatch(slug):
+        return Brand(slug, str(icon.title), color, " ".join(path[1].split()))
+    return None
 
 
 def card(brand: Brand) -> Card:

@@ -17,7 +17,7 @@ from starlette.routing import Route, Router
 
 from gateway.demo.art.pieces import draw_piece, pieces
 from gateway.demo.emoji import draw_emoji, emoji
-from gateway.demo.icons import WIDTH, Brand, Card, brands, card
+from gateway.demo.icons import WIDTH, Brand, Card, brand, card
 from gateway.demo.photos import photo_bytes, photos
 
 AVATAR = 256  # pixels, width and height
@@ -35,8 +35,8 @@ _HEADERS = {
 
 async def brand_image(request: Request) -> Response:
     """The card of a brand; 404 for an unknown slug."""
-    brand = (await asyncio.to_thread(brands)).get(request.path_params["slug"])
-    return _svg(request, draw_card(brand)) if brand else _missing()
+    found = await asyncio.to_thread(brand, request.path_params["slug"])
+    return _svg(request, draw_card(found)) if found else _missing()
 
 
 async def art_image(request: Request) -> Response:

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from datasources.mappings import Edge, ListHead, ListKey, ListMove, PageRequest
 from datasources.protocols import Lease, Window
 from tests.contract.test_mapping_cache import MODEL, Kit, first, fresh, kit, leased, rows, url
+from tests.generated import given
 
 __all__ = ["kit", "url"]
 pytestmark = pytest.mark.anyio

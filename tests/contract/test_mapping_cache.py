@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 import redis.asyncio
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck
 from hypothesis import strategies as st
 
 from datasources.errors import StoreCorrupt, StoreError, StoreTimeout, StoreUnavailable
@@ -28,13 +28,12 @@ from datasources.redis.cache import TIME_TO_LIVE_MS
 from deploy.stack import Stack
 from tests.contract import leases, redis_servers
 from tests.contract.circuits import until_well
+from tests.generated import given, settings
 from tests.proxy import proxied
 from tests.servers import memcached_url, redis_url
 
 pytestmark = pytest.mark.anyio
-MODEL = settings(
-    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+MODEL = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 PATIENT = 60.0  # seconds: the tests' machine may be busy
 DATABASE = 11
 

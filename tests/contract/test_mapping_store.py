@@ -5,7 +5,7 @@ import random
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import HealthCheck, example
 from hypothesis import strategies as st
 
 from datasources.errors import StoreConflict
@@ -24,10 +24,12 @@ from datasources.mappings import (
 from datasources.protocols import ShardTx
 from datasources.sql.shards import SqlShards
 from tests.contract.shards import Deployment, RoundTrips, fresh_id
+from tests.generated import given, settings
 
 pytestmark = pytest.mark.anyio
 SOME = settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=25,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 PINS, LIKES = Mapping.BOARD_HAS_PINS, Mapping.USER_LIKES_PINS
 

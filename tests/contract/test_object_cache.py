@@ -9,7 +9,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck
 
 from datasources.errors import Refused, StoreError, StoreTimeout, StoreUnavailable
 from datasources.memcached import MemcachedObjectCache
@@ -19,13 +19,12 @@ from datasources.protocols import Lease, ObjectCache
 from deploy.stack import Stack
 from tests.contract import leases
 from tests.contract.circuits import until_well
+from tests.generated import given, settings
 from tests.proxy import proxied
 from tests.servers import memcached_url, redis_url
 
 pytestmark = pytest.mark.anyio
-MODEL = settings(
-    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+MODEL = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 PATIENT = 60.0  # seconds: the tests' machine may be busy
 
 

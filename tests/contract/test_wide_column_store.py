@@ -8,20 +8,19 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from typing import NamedTuple
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck
 from hypothesis import strategies as st
 
 from datasources.errors import StoreUnavailable
 from datasources.protocols import Cell, Table, WideColumnStore
 from datasources.rocksdb import RocksWideColumns
 from tests.contract.wide_columns import NAMES, OPERATIONS, Kit, Model, drop_tables, hbase
+from tests.generated import given, settings
 from tests.servers import hbase_primary
 
 pytestmark = pytest.mark.anyio
 TABLE = Table(f"contract_{uuid.uuid4().hex}")
-MODEL = settings(
-    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+MODEL = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 
 
 class Backend(NamedTuple):

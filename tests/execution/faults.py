@@ -117,6 +117,7 @@ FAULTS = (
         "levels/objects.py",
         "if not schema.is_sub_type(type_, found):",
         "if False:",
+        caught_by=("e", 27),
     ),
     Fault(
         "the default of an argument is forgotten when its variable is absent",

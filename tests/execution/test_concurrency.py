@@ -22,6 +22,7 @@ from tests.execution.comparing import ended, leftovers, new_case, new_engine, se
 from tests.execution.drawing import Seeded
 from tests.execution.reference import Outcome, ReferenceEngine, idle
 from tests.execution.slicing import in_slices
+from tests.scale import scaled
 
 # -- batches
 
@@ -239,13 +240,13 @@ def test_fields_that_do_not_depend_on_a_hanging_field_are_resolved_without_it() 
         return answered[0][1]
 
     with asyncio.Runner() as runner:
-        for world in range(40):
+        for world in range(scaled(12, 40)):
             place = settled(Seeded(f"held-{world}"), new_engine)
             for n in range(15):
                 case = new_case(Seeded(f"held-{world}/{n}"), place)
                 if case.operation.name is None:
                     held += bool(runner.run(compare(place, case)))
-    assert held > 25
+    assert held > scaled(7, 25)
 
 
 @both

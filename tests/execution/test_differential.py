@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from graphql import GraphQLError, build_schema, parse, validate
-from hypothesis import HealthCheck, given, note, settings
+from hypothesis import HealthCheck, note
 from hypothesis import strategies as st
 
 from gateway.execution.model.lines import LOCATIONS
@@ -19,6 +19,7 @@ from tests.execution.differential import FEATURES, Report, cutting, run, show
 from tests.execution.drawing import Draw, Seeded
 from tests.execution.reference import ReferenceEngine, identity, possible_errors
 from tests.execution.slicing import in_slices
+from tests.generated import given, settings
 from tests.scale import runs_all, scaled, seed
 
 CASES = scaled(250, 2000)
@@ -82,7 +83,7 @@ def test_hypothesis_finds_no_difference(source: Random) -> None:
 
 
 def test_generated_operations_are_valid() -> None:
-    for world in range(20):
+    for world in range(scaled(5, 20)):
         place = settled(Seeded(f"valid-{world}"), ReferenceEngine)
         for n in range(15):
             case = new_case(Seeded(f"valid-{world}/{n}"), place)
@@ -118,13 +119,13 @@ def test_graphql_core_agrees_with_itself_and_with_the_oracle() -> None:
         return len(outcome.errors)
 
     with asyncio.Runner() as runner:
-        for world in range(30):
+        for world in range(scaled(10, 30)):
             place = settled(Seeded(f"oracle-{world}"), ReferenceEngine)
             for n in range(20):
                 case = new_case(Seeded(f"oracle-{world}/{n}"), place)
                 if not case.mode:
                     checked += runner.run(check(place, case))
-    assert checked > 200
+    assert checked > scaled(60, 200)
 
 
 ORACLE = """type Query { a: Box b: String } type Box { x: String! y: String! z: String deep: Deep! }

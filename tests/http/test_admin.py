@@ -19,7 +19,6 @@ from gateway.observe.exposition import of_workers
 from gateway.server.process import serve
 from gateway.server.siblings import Siblings
 from gateway.settings import Http, Jobs, Settings, read_settings
-from gateway.site.installation import install
 from gateway.site.runtime import running
 
 pytestmark = pytest.mark.anyio
@@ -32,8 +31,7 @@ async def site(directory: Path, values: Mapping[str, object] | None = None) -> A
     settings = read_settings(
         options={"data_dir": directory, "auth.demo_viewer": "ann", **(values or {})}
     )
-    await install(settings, lambda progress: None)
-    async with running(settings, jobs=False) as runtime:
+    async with running(settings, jobs=False, create=lambda progress: None) as runtime:
         yield create_site(settings, runtime)
 
 

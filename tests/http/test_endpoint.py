@@ -22,7 +22,6 @@ from gateway.app import create_site
 from gateway.http.requests import Refused, read_json
 from gateway.server.process import Server
 from gateway.settings import Settings, read_settings
-from gateway.site.installation import install
 from gateway.site.runtime import Runtime, running
 
 pytestmark = pytest.mark.anyio
@@ -85,8 +84,7 @@ async def endpoint(
             "http.allowed_origins": ("https://app.example",),
         },
     )
-    await install(settings, lambda progress: None)
-    async with running(settings, jobs=False) as runtime:
+    async with running(settings, jobs=False, create=lambda progress: None) as runtime:
         app = create_site(settings, runtime).public
         async with (
             reached(app, request.param) as transport,

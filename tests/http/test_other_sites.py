@@ -1,7 +1,6 @@
 """Pages of other sites: what a browser sends for them unasked is refused, and CORS is the API's."""
 
 from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -9,7 +8,6 @@ import pytest
 
 from gateway.app import create_site
 from gateway.settings import Http, read_settings
-from gateway.site.installation import install
 from gateway.site.runtime import running
 
 pytestmark = pytest.mark.anyio
@@ -18,17 +16,16 @@ FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:133.0) Gecko/20100101 Firefox/133.
 QUERY = {"query": "{ __typename }"}
 
 
-@pytest.fixture
-async def http(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
+@pytest.fixture(scope="module")
+async def http(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[httpx.AsyncClient]:
     settings = read_settings(
         options={
-            "data_dir": tmp_path,
+            "data_dir": tmp_path_factory.mktemp("data"),
             "http.allowed_origins": (ALLOWED,),
             "http.allowed_headers": (*Http().allowed_headers, "x-own"),
         }
     )
-    await install(settings, lambda progress: None)
-    async with running(settings, jobs=False) as runtime:
+    async with running(settings, jobs=False, create=lambda progress: None) as runtime:
         transport = httpx.ASGITransport(
             create_site(settings, runtime).public, raise_app_exceptions=False
         )

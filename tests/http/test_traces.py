@@ -8,7 +8,6 @@ from datasources.recording import TraceContext
 from gateway.app import create_site
 from gateway.observe.tracing import FOLLOWED, Tracer
 from gateway.settings import read_settings
-from gateway.site.installation import install
 from gateway.site.runtime import running
 from tests.http.test_admin import client
 from tests.otlp import Collector, collecting
@@ -35,9 +34,11 @@ async def asked(directory: Path, collector: Collector, share: float = 1.0) -> li
             "telemetry.traces_share": share,
         },
     )
-    await install(settings, lambda progress: None)
     heads = []
-    async with running(settings) as runtime, client(create_site(settings, runtime).public) as c:
+    async with (
+        running(settings, create=lambda progress: None) as runtime,
+        client(create_site(settings, runtime).public) as c,
+    ):
         signed = await c.post(
             "/graphql",
             json={"query": 'mutation { signUp(input: {username: "ann"}) { token } }'},

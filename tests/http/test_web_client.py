@@ -12,7 +12,6 @@ from starlette.types import ASGIApp
 from gateway.app import create_site
 from gateway.http.web_client import SCREENS
 from gateway.settings import read_settings
-from gateway.site.installation import install
 from gateway.site.runtime import running
 
 pytestmark = pytest.mark.anyio
@@ -27,8 +26,7 @@ async def app(
     settings = read_settings(
         options={"data_dir": directory, "auth.demo_viewer": "ann", **(values or {})}
     )
-    await install(settings, lambda progress: None)
-    async with running(settings, jobs=False) as runtime:
+    async with running(settings, jobs=False, create=lambda progress: None) as runtime:
         found = create_site(settings, runtime).public
         async with client(found) as http:
             await http.post("/graphql", json={"query": SIGN_UP})

@@ -2,7 +2,7 @@
 
 import msgspec
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck
 
 from datasources.ids import Kind
 from datasources.mappings import ListKey, Mapping, PageRequest
@@ -10,6 +10,7 @@ from datasources.protocols import Stores
 from feed_engine import writes
 from tests.audit import audit
 from tests.embedded_stores import drain
+from tests.generated import given, settings
 from tests.importing.conftest import Fresh
 from tests.importing.files import board, give, pin, take, user
 from tests.importing.worlds import canonical_set, large, worlds

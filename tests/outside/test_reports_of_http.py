@@ -13,7 +13,6 @@ import pytest
 from gateway.app import create_site
 from gateway.server.process import Server
 from gateway.settings import read_settings
-from gateway.site.installation import install
 from gateway.site.runtime import running
 
 pytestmark = pytest.mark.anyio
@@ -23,8 +22,7 @@ JSON, NEWER = "application/json", "application/graphql-response+json"
 @pytest.fixture(scope="module")
 async def port(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[int]:
     settings = read_settings(options={"data_dir": tmp_path_factory.mktemp("data")})
-    await install(settings, lambda progress: None)
-    async with running(settings, jobs=False) as runtime:
+    async with running(settings, jobs=False, create=lambda progress: None) as runtime:
         server = Server(create_site(settings, runtime).public)
         with socket.create_server(("127.0.0.1", 0)) as listener:
             serving = asyncio.create_task(server.serve(sockets=[listener]))

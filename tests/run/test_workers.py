@@ -46,18 +46,7 @@ class Workers:
 
     def pids(self) -> set[int]:
         """The processes that it started and that are still running."""
-        listed = subprocess.run(
-            ["ps", "-ww", "-o", "pid=,stat=,args=", "--ppid", str(self.process.pid)],
-            capture_output=True,
-            text=True,
-            check=False,  # ps fails if there are none
-        )
-        rows = [line.split(None, 2) for line in listed.stdout.splitlines()]
-        return {
-            int(pid)
-            for pid, state, arguments in rows
-            if "pinway.worker" in arguments and not state.startswith("Z")
-        }
+        return {pid for pid in children(self.process.pid) if "pinway.worker" in command_of(pid)}
 
     def answering(self) -> int:
         """The process that answers a new connection."""
@@ -125,7 +114,7 @@ async def left_behind(shards: MySqlShards, served: Workers) -> None:
     deadline = time.monotonic() + DEADLINE
     while (await shards.outbox.backlog()).rows:
         assert time.monotonic() < deadline, served.log.read_text()[-3000:]
-        await asyncio.sleep(0.02)
+        await asyncio.sleep(0.1)
 
 
 @pytest.fixture
@@ -182,15 +171,33 @@ def until(condition: Callable[[], bool], served: Workers) -> None:
     while not condition():
         if time.monotonic() > deadline:
             raise AssertionError(served.log.read_text()[-3000:])
-        time.sleep(0.02)  # nothing tells what another process has come to
+        time.sleep(0.1)  # nothing tells what another process has come to
+
+
+def children(pid: int) -> list[int]:
+    """The running processes that a process started."""
+    found = (int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit())
+    return [child for child in found if state_of(child)[1:] == (str(pid),)]
+
+
+def command_of(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ")
+    except OSError:
+        return ""
+
+
+def state_of(pid: int) -> tuple[str, ...]:
+    """The state and the parent of a process; nothing if it has ended."""
+    try:
+        state, parent = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[:2]
+    except OSError:
+        return ()
+    return () if state == "Z" else (state, parent)
 
 
 def alive(pid: int) -> bool:
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-    return state != "Z"
+    return bool(state_of(pid))
 
 
 def stop_cleanly(served: Workers, stop: signal.Signals) -> None:
@@ -433,6 +440,7 @@ async def test_a_rolling_restart_of_two_workers_under_load_fails_no_request(conf
                         continue
                     assert (answer.status_code, answer.json()) == (200, ANSWER)
                     asked, answered = asked + 1, time.monotonic()
+                    await asyncio.sleep(0.02)  # leaves the workers time to start
             return asked
 
         async def restart() -> None:

@@ -17,7 +17,6 @@ from gateway.observe import logs
 from gateway.observe.answers import FURTHER, NAME
 from gateway.observe.requests import MOST_STATE
 from gateway.settings import read_settings
-from gateway.site.installation import install
 from gateway.site.runtime import running
 from tests.http.test_admin import client
 from tests.otlp import collecting
@@ -115,8 +114,7 @@ async def test_each_text_is_bounded_wherever_it_stays(tmp_path: Path, log: io.St
             },
         )
         logs.start_logging(settings)
-        await install(settings, lambda progress: None)
-        async with running(settings, jobs=False) as runtime:
+        async with running(settings, jobs=False, create=lambda progress: None) as runtime:
             site = create_site(settings, runtime)
             async with client(site.public, traceparent=TRACE) as stranger:
                 statuses = await _send_all(stranger, log)

@@ -25,7 +25,6 @@ from gateway.observe.process import ProcessHealth
 from gateway.observe.state import Watch
 from gateway.server.connections import Connections
 from gateway.settings import Settings
-from gateway.site.installation import install
 from gateway.site.runtime import running
 from tests.http.test_admin import SIGN_UP, client
 from tests.telemetry.promtool import promtool
@@ -43,8 +42,7 @@ OF_PROMETHEUS = {"job", "instance", "le"}
 async def exposed() -> str:
     with tempfile.TemporaryDirectory() as folder:
         settings = Settings(data_dir=Path(folder))
-        await install(settings, lambda progress: None)
-        async with running(settings, jobs=False) as runtime:
+        async with running(settings, jobs=False, create=lambda progress: None) as runtime:
             health = ProcessHealth()
             counting = ConnectionCollector(Connections(1, 1, lambda peer: False)), health
             site = create_site(settings, runtime, counting=counting)

@@ -7,12 +7,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from datasources.errors import StoreCorrupt, StoreUnavailable
 from datasources.protocols import Table
 from datasources.rocksdb import RocksWideColumns, layout
+from tests.generated import given
 
 pytestmark = pytest.mark.anyio
 TABLE = Table("feed")

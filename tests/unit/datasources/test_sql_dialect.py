@@ -1,11 +1,11 @@
 """The pieces of SQL that differ, and keys and sequences as they are stored."""
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from datasources.sql.codecs import MAX_KEY, key
 from datasources.sql.dialect import MAX_SEQUENCE, MYSQL, SQLITE, Dialect, marks, rows_of_marks
+from tests.generated import given
 
 sequences = st.integers(0, MAX_SEQUENCE)
 

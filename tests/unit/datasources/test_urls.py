@@ -6,7 +6,6 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datasources import backends, factory
@@ -15,6 +14,8 @@ from datasources.topology import ModShards, ShardRange, Topology, dump, parse
 from datasources.urls import LOCAL, address, mask, masked_text, split
 from gateway.operate import configuration
 from gateway.settings import read_settings
+from tests.generated import given, settings
+from tests.scale import scaled
 
 SECRET = "XsecretX"
 TABLES = {
@@ -51,7 +52,7 @@ def no_secret() -> Iterator[None]:
     assert "\n" not in told
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=scaled(200, 600))
 @given(setting=st.sampled_from(sorted(TABLES)), url=URLS)
 def test_no_url_is_a_traceback_and_no_message_shows_its_password(setting: str, url: str) -> None:
     with no_secret():
@@ -60,7 +61,7 @@ def test_no_url_is_a_traceback_and_no_message_shows_its_password(setting: str, u
         assert SECRET not in shown or url.rpartition("@")[2].count(SECRET)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=scaled(100, 300))
 @given(url=URLS)
 def test_no_address_of_a_server_in_the_topology_shows_its_password(url: str) -> None:
     shards = (ShardRange((0, 1), "S"),)

@@ -2,13 +2,13 @@
 
 from collections import Counter
 
-from hypothesis import given
 from hypothesis import strategies as st
 
 from feed_engine.feeds.rows import Reason, Source
 from feed_engine.feeds.smart.diversity import Groups, is_diverse
 from feed_engine.feeds.smart.exploration import explore
 from feed_engine.feeds.smart.generator import Candidate
+from tests.generated import given
 
 SHARES = st.floats(0, 0.5)
 OWNERS = st.lists(st.integers(1, 12), max_size=30)

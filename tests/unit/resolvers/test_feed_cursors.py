@@ -4,12 +4,12 @@ still read."""
 from base64 import urlsafe_b64decode
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from feed_engine.feeds import cursors
 from feed_engine.feeds.cursors import CursorKind
 from resolvers.cursors import Cursors
+from tests.generated import given
 
 CURSORS = Cursors(b"a secret")
 

@@ -4,7 +4,6 @@ from collections import Counter
 from math import isclose
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from datasources.errors import NotFound
@@ -15,6 +14,7 @@ from feed_engine.feeds import affinity
 from feed_engine.feeds.affinity import HALF_LIFE, LIKE, changed, level_of, strength
 from feed_engine.feeds.settings import FeedSettings
 from tests.feeds import START, Feeding, feeding, pins_of, valkey
+from tests.generated import given
 
 __all__ = ["feeding", "valkey"]
 

@@ -1,12 +1,12 @@
 """Cursors of feeds: opaque, checked, and never an error of ours."""
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from datasources.errors import BadInput
 from feed_engine.feeds import cursors
 from feed_engine.feeds.cursors import CursorKind
+from tests.generated import given
 
 
 @given(st.binary(min_size=3, max_size=40))

@@ -18,6 +18,7 @@ from feed_engine.feeds.wide import read_row
 from feed_engine.outbox.change import Followed, PinPublished, Task, Unfollowed
 from tests.faulty import Interrupted, Preceded, Unwell, marking, with_part
 from tests.feeds import START, Feeding, pins_of
+from tests.scale import seeds
 
 pytestmark = pytest.mark.anyio
 
@@ -53,7 +54,7 @@ async def test_every_order_of_follow_unfollow_and_publish_jobs_ends_in_the_same_
         assert primary == standby == [(pin_id, owner.id) for pin_id in published[::-1]]
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", seeds(4, 40))
 async def test_jobs_run_late_twice_and_in_any_order_show_what_is_followed_now(
     feeding: Feeding, seed: int
 ) -> None:
@@ -263,8 +264,19 @@ async def test_a_fan_out_that_missed_a_side_fails_and_is_complete_after_another_
 async def _nowhere(cursor: bytes) -> None: ...
 
 
-@pytest.mark.parametrize("times", [(5, 5, 5), (9_000, 9_000, 5), (5, 90_000_000, 6)])
-@pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
+def _by_night(number: int, at: int) -> tuple[pytest.MarkDecorator, ...]:
+    """Each order has one of the times by day."""
+    return () if number % 3 == at else (pytest.mark.nightly,)
+
+
+@pytest.mark.parametrize(
+    ("times", "order"),
+    [
+        pytest.param(times, order, marks=_by_night(number, at))
+        for at, times in enumerate([(5, 5, 5), (9_000, 9_000, 5), (5, 90_000_000, 6)])
+        for number, order in enumerate(itertools.permutations(range(3)))
+    ],
+)
 async def test_a_follow_that_comes_back_at_once_brings_its_pins_whatever_the_clocks_say(
     feeding: Feeding, times: tuple[int, int, int], order: tuple[int, int, int]
 ) -> None:

@@ -2,11 +2,11 @@
 
 import math
 
-from hypothesis import given
 from hypothesis import strategies as st
 
 from feed_engine.feeds import rows
 from feed_engine.feeds.rows import FollowingColumn, Place, PoolColumn, Reason, Source
+from tests.generated import given
 
 ids = st.integers(1, 2**62 - 1)
 floats = st.floats(allow_nan=False).map(lambda f: f + 0.0)  # -0.0 is written as 0.0

@@ -60,14 +60,14 @@ async def test_each_side_shows_the_newest_pins_of_what_is_followed(
     if trims_by == "marking":
         feeding.stores = feeding.stores._replace(feeds=marking(feeding.stores.feeds))
     wrong = []
-    for seed in seeds(20, 400):
+    for seed in seeds(12, 400):
         wrong += await run_schedule(feeding, seed)
     assert wrong == []
 
 
 async def test_the_pages_of_visits_show_all_chunks_once(feeding: Feeding) -> None:
     wrong = []
-    for seed in seeds(10, 100):
+    for seed in seeds(6, 100):
         wrong += await run_visits(feeding, seed)
     assert wrong == []
 

@@ -1,11 +1,11 @@
 """The arithmetic of sequences, as properties."""
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from datasources.mappings import SEQUENCE_STEP
 from feed_engine.ordering import order
+from tests.generated import given
 
 MILLISECONDS = st.integers(1, 10**13 - 1)
 SEQUENCES = st.integers(1, order.HIGHEST - SEQUENCE_STEP)

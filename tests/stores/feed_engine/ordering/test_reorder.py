@@ -12,7 +12,7 @@ from datasources.protocols import ShardTx, Stores
 from datasources.records import Board, Pin
 from feed_engine import writes
 from feed_engine.ordering import order
-from feed_engine.ordering.spacing import SPACING
+from feed_engine.ordering.spacing import SPACING, Spacing
 from feed_engine.transactions.results import Crossed
 from tests.people import People
 from tests.scale import scaled
@@ -164,10 +164,12 @@ async def test_a_pin_never_takes_a_deleted_pins_sequence(stores: Stores, people:
     assert len(set(sequences)) == 4
 
 
-@pytest.mark.parametrize("count", [3, 5, 2 * SPACING.rows])
+@pytest.mark.parametrize("count", [3, 5, 24])
 async def test_where_no_room_is_left_a_few_rows_are_spread_and_the_order_is_kept(
     stores: Stores, people: People, count: int
 ) -> None:
+    """The largest board has three times the rows of a region."""
+    spacing = Spacing(rows=8)
     board, ids = await people.board_with_pins(count)
     chooser = random.Random(count)
     for base in (1, 10**37):
@@ -181,7 +183,9 @@ async def test_where_no_room_is_left_a_few_rows_are_spread_and_the_order_is_kept
             ids.remove(moved)
             ids.insert(ids.index(anchor) + below, moved)
             anchors = (anchor, None) if below else (None, anchor)
-            await writes.reorder_pin(stores, board.owner_id, board.id, moved, *anchors)
+            await writes.reorder_pin(
+                stores, board.owner_id, board.id, moved, *anchors, spacing=spacing
+            )
             assert await people.list(ON_BOARD, board.id) == ids
 
 
@@ -192,7 +196,7 @@ async def test_an_adversary_finds_room_for_ever_and_few_rows_are_rewritten(
     board, ids = await people.board_with_pins(12)
     written = worst = 0
     rows = await _all_rows(stores, board)
-    moves = 300
+    moves = scaled(120, 300)
     for number in range(moves):
         if adversary == "smallest gap":
             gaps = {rows[at].sequence - rows[at + 1].sequence: at for at in range(len(rows) - 1)}

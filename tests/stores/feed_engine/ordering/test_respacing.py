@@ -24,6 +24,7 @@ from feed_engine.transactions import access
 from tests.embedded_stores import drain
 from tests.faulty import with_part
 from tests.people import People
+from tests.scale import scaled
 
 pytestmark = pytest.mark.anyio
 ON_BOARD = Mapping.BOARD_HAS_PINS
@@ -50,7 +51,7 @@ async def _tasks(stores: Stores) -> list[Respace]:
 async def test_a_region_is_queued_once_when_its_gap_becomes_narrow_and_the_job_widens_it(
     stores: Stores, people: People
 ) -> None:
-    board, ids = await people.board_with_pins(3 * order.bisections(0, SEQUENCE_STEP))
+    board, ids = await people.board_with_pins(order.bisections(0, SEQUENCE_STEP) + 8)
     await drain(stores)
     anchor, moves = ids[1], 0
     while not await _tasks(stores):
@@ -264,7 +265,7 @@ async def test_an_adversary_costs_two_rewritten_rows_a_move_at_most(
 ) -> None:
     board, ids = await people.board_with_pins(40)
     key = ListKey(ON_BOARD, board.id)
-    place, moves, relabelled = 20, 400, 0
+    place, moves, relabelled = 20, scaled(160, 400), 0
     for number in range(moves):
         if adversary == "smallest gap":
             rows = await people.rows(ON_BOARD, board.id)

@@ -3,7 +3,6 @@
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.order.simulation import ADVERSARIES, OTHERS, Adversary, Board, simulate
@@ -18,6 +17,7 @@ from feed_engine.ordering.spacing import (
     crowded,
     lasting,
 )
+from tests.generated import given
 
 
 @given(

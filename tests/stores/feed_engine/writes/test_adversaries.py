@@ -6,6 +6,7 @@ from bench.order.simulation import ADVERSARIES, Adversary
 from datasources.protocols import Stores
 from feed_engine import writes
 from tests.adversaries import Jobs, attack
+from tests.scale import scaled
 
 pytestmark = pytest.mark.anyio
 
@@ -17,4 +18,4 @@ async def test_moves_never_fail_and_rewrite_few_rows(
 ) -> None:
     name = f"a{ADVERSARIES.index(adversary)}{jobs.replace(' ', '')}"
     owner = await writes.sign_up(stores, writes.NewUser(username=name))
-    await attack(stores, owner.id, 3_000, 250, adversary, jobs)
+    await attack(stores, owner.id, 3_000, scaled(120, 250), adversary, jobs)

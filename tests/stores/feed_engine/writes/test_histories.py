@@ -15,6 +15,7 @@ from feed_engine import writes
 from feed_engine.outbox.completion import change_of, fulfill, settle
 from feed_engine.outbox.jobs import run_job
 from tests.people import People
+from tests.scale import seeds
 
 pytestmark = pytest.mark.anyio
 
@@ -144,7 +145,7 @@ async def _disturb(stores: Stores, chooser: random.Random, seen: dict[Job, Outbo
         await asyncio.gather(task, return_exceptions=True)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", seeds(3, 30))
 async def test_whatever_the_order_of_work_all_agrees_when_it_is_done(
     stores: Stores, people: People, seed: int
 ) -> None:

@@ -22,4 +22,4 @@ async def test_whatever_is_done_at_once_has_an_order_that_explains_every_answer_
     await history.run(clients=8, calls=14)
     await history.check()
     assert history.refused < len(history.calls) / 2
-    assert {step.call.kind for step in history.steps} > {"drag", "move", "save", "sort"}
+    assert {step.call.kind for step in history.steps} >= {"drag", "move", "save", "sort"}

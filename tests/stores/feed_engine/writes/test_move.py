@@ -78,7 +78,7 @@ async def test_an_earlier_place_on_the_board_takes_no_room_from_the_pin(
 ) -> None:
     me, [one, other] = await _boards(people, False, False)
     [a, b, c] = await _pins(people, one, 3)
-    for _ in range(200):  # more often than a gap could be halved
+    for _ in range(90):  # more often than a gap could be halved
         await writes.move_pin(stores, me.id, b, other.id)
         await writes.move_pin(stores, me.id, b, one.id, a, c)
     assert await people.list(ON_BOARD, one.id) == [a, b, c]

@@ -24,6 +24,7 @@ from schema import schema
 from tests.demo import copy_demo
 from tests.embedded_stores import flush
 from tests.gateways import Gateway, gateway_on
+from tests.scale import seeds
 
 pytestmark = pytest.mark.anyio
 BLOCKS = 4  # calls and rows, at most, by which a request reads its viewer's two lists of blocks
@@ -85,7 +86,7 @@ def made(data: Any) -> float:
     return LEAF
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", seeds(2, 16))
 async def test_estimates_are_never_under(
     demo: tuple[Gateway, Counts, dict[str, list[str]]], valkey: ValkeyServer, seed: int
 ) -> None:

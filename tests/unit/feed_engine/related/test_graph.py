@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from feed_engine.related import snapshot
+from tests.generated import given, settings
 from tests.scale import scaled
 from tests.unit.feed_engine.related.graphs import board, edges_of, fresh, graph, pin, saved
 
@@ -34,7 +34,7 @@ class _Model:
 
 
 @given(changes=_CHANGES)
-@settings(max_examples=scaled(60, 5_000), deadline=None)
+@settings(max_examples=scaled(60, 5_000))
 def test_a_changed_graph_has_the_edges_of_what_is_public_now(
     changes: list[tuple[str, int, int]],
 ) -> None:

@@ -2,10 +2,10 @@
 
 from collections import Counter
 
-from hypothesis import given
 from hypothesis import strategies as st
 
 from feed_engine.related.spread import spread
+from tests.generated import given
 
 
 @given(

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from feed_engine.related.graph import Graph
 from feed_engine.related.walk import PLAN, Plan, Query, related_boards, related_roots, walk
+from tests.generated import given, settings
 from tests.scale import scaled
 from tests.unit.feed_engine.related.graphs import board, fresh, graph, pin, saved
 
@@ -23,7 +23,7 @@ def _ids(graph: Graph, queries: list[Query], plan: Plan = SMALL, seed: int = 1) 
 
 
 @given(edges=_EDGES, asked=_QUERIES, seed=st.integers(0, 2**32))
-@settings(max_examples=scaled(40, 5_000), deadline=None)
+@settings(max_examples=scaled(40, 5_000))
 def test_walks_find_roots_that_are_connected_and_never_a_query(
     edges: list[tuple[int, int]], asked: list[int], seed: int
 ) -> None:

@@ -62,7 +62,7 @@ def errors(seen: Seen) -> Sequence[object]:
 
 
 def test_when_all_is_well_extra_calls_are_few() -> None:
-    _, stats = simulated(healthy(1), healthy(2), seconds=100)
+    _, stats = simulated(healthy(1), healthy(2), seconds=50)
     assert stats.hedges <= 0.01 * stats.calls
     assert stats.warm == pytest.approx(0.01 * stats.calls, rel=0.3)
     assert (stats.outages, stats.refused, stats.failed) == (0, 0, 0)
@@ -71,7 +71,7 @@ def test_when_all_is_well_extra_calls_are_few() -> None:
 def test_the_eager_policy_hedges_stalls_that_are_beyond_the_budget_of_the_adaptive() -> None:
     p99 = {}
     for policy in (ADAPTIVE, EAGER):
-        seen, stats = simulated(stalling(1, 0.05), stalling(7, 0.05), seconds=100, policy=policy)
+        seen, stats = simulated(stalling(1, 0.05), stalling(7, 0.05), seconds=40, policy=policy)
         p99[policy.extra] = percentile(seen, 0.99, 5.0)
         assert stats.hedges + stats.warm <= policy.extra * stats.calls + policy.burst
     assert p99[EAGER.extra] <= p99[ADAPTIVE.extra] / 5
@@ -79,8 +79,8 @@ def test_the_eager_policy_hedges_stalls_that_are_beyond_the_budget_of_the_adapti
 
 def test_a_tail_of_stalls_is_ten_times_shorter() -> None:
     alone = replace(FIXED, extra=0.0, burst=0.0)
-    without, _ = simulated(stalling(1), healthy(2), seconds=100, policy=alone)
-    with_race, stats = simulated(stalling(1), healthy(2), seconds=100)
+    without, _ = simulated(stalling(1), healthy(2), seconds=60, policy=alone)
+    with_race, stats = simulated(stalling(1), healthy(2), seconds=60)
     settled = 5.0
     ratio = percentile(without, 0.999, settled) / percentile(with_race, 0.999, settled)
     assert ratio >= 10
@@ -112,7 +112,7 @@ def test_a_primary_with_half_its_calls_a_hundred_times_slower_is_left() -> None:
 
 
 def test_a_primary_that_fails_half_the_time_is_left_once() -> None:
-    seen, stats = simulated(sometimes(healthy(1), 0.5, 3), healthy(2), seconds=100)
+    seen, stats = simulated(sometimes(healthy(1), 0.5, 3), healthy(2), seconds=50)
     assert not errors(seen)
     assert (stats.outages, stats.returns) == (1, 0)
     assert stats.primary_failures < 0.1 * stats.calls

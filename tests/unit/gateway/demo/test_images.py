@@ -1,5 +1,6 @@
 """The demo's pictures, as a browser asks for them."""
 
+import sys
 from xml.etree import ElementTree
 
 import httpx
@@ -7,7 +8,7 @@ import pytest
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
-from gateway.demo.icons import WIDTH, brands, card
+from gateway.demo.icons import WIDTH, brand, brands, card
 from gateway.demo.images import avatar_url, draw_avatar, draw_card, images_app
 
 pytestmark = pytest.mark.anyio
@@ -27,7 +28,9 @@ async def test_a_brands_card_has_the_size_and_colors_that_its_pin_was_stored_wit
     client: httpx.AsyncClient,
 ) -> None:
     answer = await client.get(PYTHON)
-    look = card(brands()["python"])
+    python = brand("python")
+    assert python
+    look = card(python)
     root = ElementTree.fromstring(answer.content)
     assert answer.status_code == 200
     assert answer.headers["content-type"].startswith("image/svg+xml")
@@ -92,21 +95,35 @@ def test_every_brand_is_drawn_as_sound_and_harmless_svg() -> None:
     found = brands()
     assert len(found) == 3466
     heights = set()
-    for brand in found.values():
-        root = ElementTree.fromstring(draw_card(brand))
+    for each in found.values():
+        root = ElementTree.fromstring(draw_card(each))
         tags = {element.tag.removeprefix("{http://www.w3.org/2000/svg}") for element in root.iter()}
         attributes = {name for element in root.iter() for name in element.attrib}
         assert tags <= ALLOWED
         assert not {name for name in attributes if name.startswith("on") or "href" in name}
-        assert root[0].text == brand.title
+        assert root[0].text == each.title
         heights.add(root.get("height"))
     assert len(heights) > 10
 
 
+def test_each_brand_is_found_alone_and_nothing_else() -> None:
+    found = brands()
+    some = list(found)[::20]
+    assert [brand(slug) for slug in some] == [found[slug] for slug in some]
+    for slug in ("", "_init__", "unknown_brand", "../python", "python.x", "Python"):
+        assert brand(slug) is None
+
+
+def test_one_brand_does_not_import_all_icons() -> None:
+    imported = set(sys.modules)
+    assert brand("zulip")
+    assert len(sys.modules.keys() - imported) <= 3
+
+
 def test_icons_stand_out_from_their_ground() -> None:
-    for brand in brands().values():
-        look = card(brand)
-        assert contrast(look.icon, look.background) >= 1.2, brand
+    for each in brands().values():
+        look = card(each)
+        assert contrast(look.icon, look.background) >= 1.2, each
 
 
 def test_an_avatar_shows_initials_and_the_same_color_each_time() -> None:

@@ -9,7 +9,7 @@ from threading import Event, Thread
 import pytest
 
 from gateway.execution import collector
-from gateway.execution.collector import INCREMENTAL, THRESHOLDS, no_passes, short_passes
+from gateway.execution.collector import INCREMENTAL, THRESHOLDS, lasting, no_passes, short_passes
 
 by_generations = pytest.mark.skipif(
     INCREMENTAL, reason="this Python's incremental collector has no passes of a generation"
@@ -55,6 +55,25 @@ def test_what_lives_long_is_left_out_of_later_passes() -> None:
         gc.collect(1)
         assert gc.get_freeze_count() >= start + len(kept)
         assert not any(isinstance(found, Node) for found in gc.get_objects())
+
+
+def test_imports_are_left_out_of_later_passes() -> None:
+    passes = list[str]()
+
+    def count(phase: str, info: dict[str, int]) -> None:
+        passes.append(phase)
+
+    gc.enable()
+    gc.callbacks.append(count)
+    try:
+        with lasting():
+            kept = [Node() for _ in range(2 * gc.get_threshold()[0])]
+        assert not passes
+    finally:
+        gc.callbacks.remove(count)
+        gc.disable()
+    assert gc.get_freeze_count() >= len(kept)
+    assert not any(isinstance(found, Node) for found in gc.get_objects())
 
 
 @by_generations

@@ -8,10 +8,10 @@ from typing import Any
 import orjson
 import pytest
 import strawberry
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.execution.encode import dumps
+from tests.generated import given
 from tests.unit.gateway.execution.engines import ours
 from tests.unit.gateway.execution.leaves import Form, Read
 
@@ -38,7 +38,6 @@ def read(kind: str, values: list[Any], *, nonnull: bool = True) -> Read:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(deadline=None)  # other work on the machine is no fault
 @given(data=st.data())
 def test_leaves_are_written_as_orjson_writes_them(kind: str, data: st.DataObject) -> None:
     strategy, shown = KINDS[kind]
@@ -156,7 +155,6 @@ def anyio_backend() -> str:
 
 
 @pytest.mark.anyio
-@settings(deadline=None)
 @given(drawn=st.lists(st.tuples(st.lists(st.integers(0, 9)), st.none() | st.booleans(), st.text())))
 async def test_objects_lists_nulls_and_columns_are_written_in_their_order(
     drawn: list[Any],

@@ -58,9 +58,9 @@ async def test_what_a_late_generator_missed_makes_the_next_chunk_larger(feeding:
 async def test_a_viewer_who_has_seen_everything_loads_few_of_the_pins_that_were_shown(
     feeding: Feeding, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All 200 pins stay in the popular pool. The shard returns the last eight visits; the 120 pins
+    """All 120 pins stay in the popular pool. The shard returns the last eight visits; the 40 pins
     that were shown before are only in the materialized feed."""
-    viewer, pins = await reader(feeding, 200)
+    viewer, pins = await reader(feeding, 120)
     feeding.settings = FeedSettings(chunk=10, generator_seconds=60)
     seen: list[int] = []
     while len(seen) < len(pins):
@@ -213,15 +213,15 @@ async def test_only_pins_of_followed_users_make_a_visit_read_further_for_other_o
 ) -> None:
     """Popular pins of one board hide other pins. Reading on costs a read of each row."""
     viewer, crowd, other = await feeding.user(), await feeding.user(), await feeding.user()
-    for _ in range(20):
+    for _ in range(12):
         await feeding.pins(await feeding.board(other), 3)
-    await feeding.pins(await feeding.board(crowd), 400, start=START + 10_000_000)
+    await feeding.pins(await feeding.board(crowd), 250, start=START + 10_000_000)
     if follows:
         followed = await feeding.user()
         await feeding.follow(viewer, followed.id)
         await feeding.pins(await feeding.board(followed), 1)
     await feeding.drain()
-    feeding.settings = FeedSettings(chunk=15, generator_seconds=60)
+    feeding.settings = FeedSettings(chunk=10, generator_seconds=60)
     candidates = Candidates(feeding.feeds(), viewer.id, feeding.visible(viewer))
     reads = 0
 
@@ -232,5 +232,5 @@ async def test_only_pins_of_followed_users_make_a_visit_read_further_for_other_o
 
     read, candidates.read = candidates.read, counted  # type: ignore[method-assign]
     await candidates.read()
-    assert len(await candidates.choose(15, ())) == 15
+    assert len(await candidates.choose(10, ())) == 10
     assert (reads > 1) == follows

@@ -36,13 +36,13 @@ async def test_pins_below_many_dead_ones_come_as_followed(
     feeding: Feeding, how: str, seconds: float
 ) -> None:
     """With time, the first visit finds them. Without, its job frees the pool for the next one."""
-    feeding.settings = FeedSettings(chunk=25, generator_seconds=seconds)
+    feeding.settings = FeedSettings(chunk=8, generator_seconds=seconds)
     viewer, one, other = [await feeding.user() for _ in range(3)]
     await feeding.follow(viewer, one.id)
     await feeding.follow(viewer, other.id)
-    live = await feeding.pins(await feeding.board(other), 30)
+    live = await feeding.pins(await feeding.board(other), 10)
     board = await feeding.board(one)
-    await feeding.pins(board, 750, start=START + 10**6)
+    await feeding.pins(board, 240, start=START + 10**6)
     await feeding.drain()
     if how == "deleted":
         await writes.delete_board(feeding.stores, one.id, board.id)

@@ -4,13 +4,13 @@ from collections import Counter
 from itertools import islice
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from feed_engine.feeds.rows import Reason, Source
 from feed_engine.feeds.smart.diversity import IN_A_ROW, MOST, WINDOW, Groups, is_diverse
 from feed_engine.feeds.smart.generator import Candidate, generate
 from tests.feeds import START, Feeding, feeding, pins_of, valkey
+from tests.generated import given
 
 __all__ = ["feeding", "valkey"]
 

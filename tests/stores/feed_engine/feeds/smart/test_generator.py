@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Collection
 from itertools import islice
 
-from hypothesis import given
 from hypothesis import strategies as st
 
 from feed_engine.feeds.rows import Reason, Source
 from feed_engine.feeds.smart import generator
 from feed_engine.feeds.smart.generator import Candidate
+from tests.generated import given
 
 RATES = {Source.FOLLOWED: 5, Source.INTEREST: 3, Source.RELATED: 2, Source.POPULAR: 0}
 LOWEST = -1e9

@@ -147,7 +147,7 @@ async def visited(feeding: Feeding, pins: int, *unsaved: int) -> tuple[User, lis
     return viewer, chunks[::-1]
 
 
-@pytest.mark.parametrize("first", [1, 3, 4, 7])
+@pytest.mark.parametrize("first", [1, pytest.param(3, marks=pytest.mark.nightly), 4, 7])
 async def test_pages_neither_repeat_nor_skip_when_the_primary_dies_between_them(
     feeding: Feeding, first: int
 ) -> None:
@@ -185,7 +185,10 @@ async def test_without_both_sides_a_page_ends_where_only_they_could_tell_what_fo
     assert (again.items, again.has_next) == ([], False)
 
 
-@pytest.mark.parametrize("place", [None, 0, 2, 4, 5, 9])
+@pytest.mark.parametrize(
+    "place",
+    [None, 0, *(pytest.param(place, marks=pytest.mark.nightly) for place in (2, 5)), 4, 9],
+)
 async def test_visits_saved_between_the_two_reads_of_a_page_are_not_missing(
     feeding: Feeding, place: int | None
 ) -> None:

@@ -5,7 +5,6 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
 
 from datasources.mappings import SEQUENCE_STEP
 from gateway.operate.imports.jsonl import (
@@ -16,6 +15,7 @@ from gateway.operate.imports.jsonl import (
     decode,
     sequence_of,
 )
+from tests.generated import given
 from tests.importing.worlds import worlds
 
 PIN: dict[str, Any] = {"type": "pin", "key": "p", "board": "b"}
@@ -107,7 +107,6 @@ def test_pins_stand_by_time_and_never_in_one_place() -> None:
     assert max(places) < 10**38
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)  # a machine may be busy
 @given(worlds())
 def test_the_canonical_form_of_a_canonical_line_is_itself(world: list[bytes]) -> None:
     for data in world:
