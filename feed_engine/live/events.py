@@ -52,11 +52,19 @@ class PinEvent(msgspec.Struct, frozen=True, omit_defaults=True, tag="pin"):
     about_id: int = 0
 
 
-Event = BoardEvent | PinEvent
+class NotificationsChanged(msgspec.Struct, frozen=True, tag="notifications"):
+    """A user has a new notification, one less, or marked notifications as read."""
+
+    user_id: int
+
+
+Event = BoardEvent | PinEvent | NotificationsChanged
 _DECODER = msgspec.json.Decoder(Event)
 
 
 def topic_of(event: Event) -> str:
+    if isinstance(event, NotificationsChanged):
+        return notifications_topic(event.user_id)
     return board_topic(event.board_id) if isinstance(event, BoardEvent) else pin_topic(event.pin_id)
 
 
@@ -66,6 +74,10 @@ def board_topic(board_id: int) -> str:
 
 def pin_topic(pin_id: int) -> str:
     return f"pin:{pin_id}"
+
+
+def notifications_topic(user_id: int) -> str:
+    return f"notifications:{user_id}"
 
 
 def messages_of(events: Iterable[Event]) -> list[tuple[str, bytes]]:

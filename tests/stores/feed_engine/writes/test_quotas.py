@@ -274,6 +274,7 @@ async def test_every_write_of_a_viewer_is_counted(bounded: Stores, people: Peopl
         lambda: writes.see_as_usual(stores, ann.id, bob.id): 0,
         lambda: writes.record_events(stores, ann.id, [Happened(pin.id, EventKind.SEEN)]): 0,
         lambda: writes.delete_events(stores, ann.id): 0,
+        lambda: writes.mark_notifications_read(stores, ann.id, None): 0,
         lambda: writes.update_profile(stores, ann.id, writes.ProfileChange(about="me")): 1,
         lambda: writes.delete_account(stores, ann.id, writes.Deletion(username=ann.username)): 0,
     }
