@@ -2,7 +2,16 @@
 
 import strawberry
 
-from resolvers.mutations import blocks, boards, edges, events, people, pins, preferences
+from resolvers.mutations import (
+    blocks,
+    boards,
+    edges,
+    events,
+    notifications,
+    people,
+    pins,
+    preferences,
+)
 from schema import inputs, payloads
 from schema.costs import A_WRITE, Toll, reads
 from schema.fields import mutation
@@ -151,6 +160,12 @@ class Mutation:
         events.delete_events,
         "Delete all events that `recordEvents` recorded of the viewer.",
         input=inputs.DeleteEventsInput,
+        cost=WRITE,
+    )
+    mark_notifications_read: payloads.MarkNotificationsReadPayload | None = mutation(
+        notifications.mark_notifications_read,
+        "Mark notifications as read: all, or up to one. A mark is never taken back.",
+        input=inputs.MarkNotificationsReadInput,
         cost=WRITE,
     )
     follow_board: payloads.FollowBoardPayload | None = mutation(

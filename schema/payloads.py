@@ -5,8 +5,10 @@ from typing import Any
 
 import strawberry
 
-from schema.fields import named, plain
+from resolvers.mutations import notifications
+from schema.fields import field, named, plain
 from schema.nodes import Edge, Node
+from schema.notifications import COUNTED
 from schema.types import BlockedUser, Board, Comment, Interest, Pin, User
 
 
@@ -215,6 +217,17 @@ class RecordEventsPayload:
 
 @strawberry.type(description="All events that were recorded before are deleted.")
 class DeleteEventsPayload:
+    errors: list[UserError] = _errors()
+
+
+@strawberry.type(description="The mark holds for all notifications that came before it.")
+class MarkNotificationsReadPayload:
+    unread_notification_count: int | None = field(
+        notifications.unread_after,
+        "The number of notifications that are still unread; 100 stands for more than 99. Null when "
+        "there are errors.",
+        cost=COUNTED,
+    )
     errors: list[UserError] = _errors()
 
 

@@ -70,7 +70,8 @@ async def notify_of_follow(stores: Stores, task: Followed | Unfollowed) -> None:
 
 
 async def notify_of_like(stores: Stores, task: PinLiked | PinUnliked) -> None:
-    """Notify the pin's owner. Of a repin, for which there is a PinLiked, too, `pin_saved` notifies."""
+    """Notify the pin's owner. There is a PinLiked for a repin, too, of which `pin_saved`
+    notifies."""
     pin = (await access.read(stores, Pin, [task.pin_id])).get(task.pin_id)
     if pin is None:
         return

@@ -101,6 +101,10 @@ class DeleteEvents(Input):
     pass
 
 
+class MarkNotificationsRead(Input):
+    up_to: str | None
+
+
 class CreateComment(Input):
     pin_id: str
     text: str

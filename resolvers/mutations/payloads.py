@@ -120,6 +120,13 @@ class DeleteEventsPayload(Payload):
 
 
 @dataclass(kw_only=True, slots=True)
+class MarkNotificationsReadPayload(Payload):
+    """`marked`: the viewer's notifications were marked."""
+
+    marked: bool = False
+
+
+@dataclass(kw_only=True, slots=True)
 class FeedPreferencePayload(Payload):
     """The payload of `seeLess`, `seeMore` and `seeAsUsual`."""
 
