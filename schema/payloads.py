@@ -5,8 +5,7 @@ from typing import Any
 
 import strawberry
 
-from resolvers.mutations import notifications
-from schema.fields import field, named, plain
+from schema.fields import named, plain
 from schema.nodes import Edge, Node
 from schema.notifications import COUNTED
 from schema.types import BlockedUser, Board, Comment, Interest, Pin, User
@@ -222,8 +221,7 @@ class DeleteEventsPayload:
 
 @strawberry.type(description="The mark holds for all notifications that came before it.")
 class MarkNotificationsReadPayload:
-    unread_notification_count: int | None = field(
-        notifications.unread_after,
+    unread_notification_count: int | None = plain(
         "The number of notifications that are still unread; 100 stands for more than 99. Null when "
         "there are errors.",
         cost=COUNTED,

@@ -6,6 +6,8 @@ from resolvers.mutations import inputs, payloads
 from resolvers.notifications import place_of, unread
 from resolvers.payloads import mutation
 
+_COUNT = "unreadNotificationCount"
+
 
 @mutation
 async def mark_notifications_read(
@@ -16,11 +18,6 @@ async def mark_notifications_read(
     await writes.mark_notifications_read(
         context.stores, viewer_id, up_to, key=input.idempotency_key
     )
-    return payloads.MarkNotificationsReadPayload(marked=True)
-
-
-async def unread_after(
-    context: Context, payload: payloads.MarkNotificationsReadPayload
-) -> int | None:
-    """The unread notifications that are left; None if nothing was marked."""
-    return len(await unread(context)) if payload.marked else None
+    context.forget()
+    left = len(await unread(context)) if _COUNT in context.asked else None
+    return payloads.MarkNotificationsReadPayload(unread_notification_count=left)

@@ -121,9 +121,7 @@ class DeleteEventsPayload(Payload):
 
 @dataclass(kw_only=True, slots=True)
 class MarkNotificationsReadPayload(Payload):
-    """`marked`: the viewer's notifications were marked."""
-
-    marked: bool = False
+    unread_notification_count: int | None = None
 
 
 @dataclass(kw_only=True, slots=True)
