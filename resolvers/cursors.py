@@ -31,6 +31,7 @@ class CursorKind(IntEnum):
     OBJECTS = 2
     SORTED = 3
     SEARCH = 4
+    NOTIFICATIONS = 5
 
 
 class CursorPlace(NamedTuple):

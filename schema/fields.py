@@ -39,6 +39,7 @@ _ARGUMENTS = {
     "visit": "The earlier name of `visitId`.",
     "seen": "A `feedToken`: the feed waits for that write, for about two seconds at most; after "
     "that, `health` says that the feed may be stale. A visit that has begun does not change.",
+    "unread_only": "Whether only notifications that are not marked as read are listed.",
     "input": "The input of the mutation.",
     "text": "The words to search for, at most 200 characters. Nothing in them is an operator.",
     "types": "The types of the objects that are searched; without it, all types.",

@@ -207,6 +207,16 @@ class DeleteEventsInput(inputs.DeleteEvents):
     idempotency_key: str | None = _key()
 
 
+@strawberry.input(description="The notifications that the viewer has seen.")
+class MarkNotificationsReadInput(inputs.MarkNotificationsRead):
+    up_to: str | None = _given(
+        "The cursor of the newest notification that was shown: it and all older notifications are "
+        "read. Without it, all notifications are.",
+        None,
+    )
+    idempotency_key: str | None = _key()
+
+
 @strawberry.input(description="A new comment.")
 class CreateCommentInput(inputs.CreateComment):
     pin_id: strawberry.ID = _given("The pin to comment on.")

@@ -7,6 +7,7 @@ from resolvers.mutations import (
     boards,
     edges,
     events,
+    notifications,
     people,
     pins,
     preferences,
@@ -186,6 +187,12 @@ class Mutation:
         events.delete_events,
         "Delete all events that `recordEvents` recorded of the viewer.",
         input=inputs.DeleteEventsInput,
+        cost=WRITE,
+    )
+    mark_notifications_read: payloads.MarkNotificationsReadPayload | None = mutation(
+        notifications.mark_notifications_read,
+        "Mark notifications as read: all, or up to one. A mark is never taken back.",
+        input=inputs.MarkNotificationsReadInput,
         cost=WRITE,
     )
     follow_board: payloads.FollowBoardPayload | None = mutation(

@@ -8,6 +8,7 @@ import strawberry
 
 from schema.fields import named, plain
 from schema.nodes import Edge, Node
+from schema.notifications import COUNTED
 from schema.types import BlockedUser, Board, Comment, Interest, Pin, User
 
 
@@ -251,6 +252,16 @@ class RecordEventsPayload:
 
 @strawberry.type(description="All events that were recorded before are deleted.")
 class DeleteEventsPayload:
+    errors: list[UserError] = _errors()
+
+
+@strawberry.type(description="The mark holds for all notifications that came before it.")
+class MarkNotificationsReadPayload:
+    unread_notification_count: int | None = plain(
+        "The number of notifications that are still unread; 100 stands for more than 99. Null when "
+        "there are errors.",
+        cost=COUNTED,
+    )
     errors: list[UserError] = _errors()
 
 

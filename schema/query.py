@@ -9,12 +9,13 @@ from schema.costs import A_NEW_VISIT, Toll, listed, page, reads
 from schema.feeds import FollowingFeedConnection, HomeFeedConnection
 from schema.fields import field
 from schema.nodes import Connection, Node
+from schema.notifications import NotificationQuery
 from schema.search import SearchQuery
 from schema.types import BlockedUser, Board, Interest, Pin, User
 
 
 @strawberry.type(description="All reads.")
-class Query(SearchQuery):
+class Query(NotificationQuery, SearchQuery):
     viewer: User | None = field(
         users.viewer, "The signed-in user; null without a token.", cost=reads(3, each=1), cached=0
     )

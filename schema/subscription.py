@@ -2,9 +2,10 @@
 
 import strawberry
 
-from resolvers.live import boards, home, pins
+from resolvers.live import boards, home, notifications, pins
 from schema.costs import A_WRITE, Toll, reads
 from schema.fields import field, named, plain
+from schema.notifications import COUNTED, Notification
 from schema.orders import described
 from schema.types import Board, Comment, Pin
 
@@ -78,6 +79,16 @@ class HomeFeedUpdated:
     more: bool = plain("Whether there may be more than `waiting`.")
 
 
+@strawberry.type(description="The viewer's unread notifications.")
+class Notified:
+    unread_count: int = plain(
+        "The number of notifications that are not marked as read; 100 stands for more than 99."
+    )
+    notification: Notification | None = plain(
+        "The newest of them: the new one, unless the number became smaller."
+    )
+
+
 @strawberry.type(
     description="Streams of events, by WebSocket or server-sent events. A stream ends when its "
     "viewer may no longer see its object."
@@ -102,4 +113,12 @@ class Subscription:
         "at once. A further event comes when the number has changed, at most once a second.",
         cost=[*reads(8, each=400), Toll(weight=str(A_WRITE))],
         stream=home.HomeStream,
+    )
+    notified: Notified | None = field(
+        notifications.notified,
+        "The viewer's newest unread notification, and how many are unread. The first event comes "
+        "at once. A further event comes when a notification came, was taken back or was marked as "
+        "read, at most once a second.",
+        cost=[*COUNTED, Toll(weight=str(A_WRITE))],
+        stream=notifications.NotificationStream,
     )

@@ -12,6 +12,13 @@ from datasources.protocols.events import EventKind, EventStore, PinEvent
 from datasources.protocols.expiry import Expiry, Forgotten
 from datasources.protocols.mappings import MappingStore, Window
 from datasources.protocols.mod import Claim, ModStore
+from datasources.protocols.notifications import (
+    NOTIFICATIONS_KEPT,
+    Inbox,
+    Notification,
+    NotificationKind,
+    NotificationStore,
+)
 from datasources.protocols.objects import Listed, ObjectStore
 from datasources.protocols.operators import Operations, Switches
 from datasources.protocols.outbox import (
@@ -55,6 +62,7 @@ __all__ = [
     "BULK",
     "MOST_WORDS",
     "NORMAL",
+    "NOTIFICATIONS_KEPT",
     "PRIORITIES",
     "RESPACINGS_KEPT",
     "RESPACINGS_KEPT_MS",
@@ -74,6 +82,7 @@ __all__ = [
     "FollowedTopology",
     "Forgotten",
     "Hit",
+    "Inbox",
     "IndexState",
     "IndexStatus",
     "IndexTimes",
@@ -89,6 +98,9 @@ __all__ = [
     "Message",
     "ModStore",
     "NewIndex",
+    "Notification",
+    "NotificationKind",
+    "NotificationStore",
     "ObjectCache",
     "ObjectStore",
     "Operations",

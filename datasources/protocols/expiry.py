@@ -29,6 +29,10 @@ class Expiry(Protocol):
         """Delete the events of the days that began before an epoch ms, up to `limit` on each
         shard."""
 
+    async def notifications(self, stored_before: int, limit: int) -> Forgotten:
+        """Delete the oldest notifications stored before an epoch ms, up to `limit` on each
+        shard."""
+
     async def visits(self, created_before: int, limit: int) -> Forgotten:
         """Delete the oldest saved visits that began before an epoch ms, up to `limit` on each
         shard. A user's newest visit stays, and so do unsaved visits."""

@@ -7,6 +7,7 @@ from datasources.protocols.events import EventStore
 from datasources.protocols.expiry import Expiry
 from datasources.protocols.mappings import MappingStore
 from datasources.protocols.mod import ModStore
+from datasources.protocols.notifications import NotificationStore
 from datasources.protocols.objects import ObjectStore
 from datasources.protocols.outbox import Outbox
 from datasources.protocols.visits import VisitStore
@@ -30,6 +31,9 @@ class ShardStore(Protocol):
 
     @property
     def events(self) -> EventStore: ...
+
+    @property
+    def notifications(self) -> NotificationStore: ...
 
     @property
     def expiry(self) -> Expiry: ...

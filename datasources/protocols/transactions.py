@@ -7,6 +7,7 @@ from datasources.ids import Kind
 from datasources.mappings import Edge, EdgeKey, ListHead, ListKey
 from datasources.mappings import Mapping as MappingName
 from datasources.protocols.events import PinEvent
+from datasources.protocols.notifications import Notification
 from datasources.protocols.outbox import OutboxRow
 from datasources.protocols.visits import Visit
 
@@ -161,6 +162,23 @@ class ShardTx(Protocol):
     async def erase_events(self, user_id: int) -> None:
         """Remove all events of a user, and the era. Work of an earlier era would store its events
         again, so this is only for a user for whom no work is left."""
+
+    async def notify(self, notification: Notification) -> bool:
+        """Store a notification, or the end of one, if there is none like it with this version or a
+        later one. Returns whether it was stored. It gets the user's next place; a notification that
+        comes back keeps its place. If the user has NOTIFICATIONS_KEPT, the oldest one is removed.
+        Locks the user's notifications."""
+
+    async def mark_notifications(self, user_id: int, up_to: int | None) -> bool:
+        """Mark the user's notifications as read up to a place (None: all). Returns whether that
+        changed anything: marks are never taken back. Locks the user's notifications."""
+
+    async def erase_notifications(self, user_id: int) -> None:
+        """Remove all notifications of a user, and the mark. Places begin again, so this is only for
+        a user for whom no work is left."""
+
+    async def erase_acts(self, actor_id: int) -> None:
+        """Remove the notifications of an actor's acts from this shard."""
 
     async def visits(self, user_id: int, after_generation: int) -> list[Visit]:
         """The user's visits after a generation, oldest first. Locks the user's visits."""

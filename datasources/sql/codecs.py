@@ -5,7 +5,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from datasources.mappings import Edge, Respacing
-from datasources.protocols import Answer, EventKind, OutboxRow, PinEvent, Visit
+from datasources.protocols import (
+    Answer,
+    EventKind,
+    Notification,
+    NotificationKind,
+    OutboxRow,
+    PinEvent,
+    Visit,
+)
 from datasources.sql.engine import Row
 
 EDGE_COLUMNS = "from_id, to_id, sequence, version, active"
@@ -13,6 +21,9 @@ OUTBOX_COLUMNS = "id, kind, payload, progress, created, attempts"
 ANSWER_COLUMNS = "fingerprint, answer, outbox_id"
 VISIT_COLUMNS = "user_id, generation, visit, chunk, saved, created"
 EVENT_COLUMNS = "user_id, day, pin_id, kind, at"
+NOTIFICATION_COLUMNS = (
+    "user_id, kind, subject_id, actor_id, about_id, version, acted, active, place"
+)
 MAX_KEY = 191  # bytes that an index of MySQL can hold in every row format
 
 
@@ -45,6 +56,15 @@ def visit(row: Row) -> Visit:
 
 def event(row: Row) -> PinEvent:
     return PinEvent(row[0], row[1], row[2], EventKind(row[3]), row[4])
+
+
+def notification(row: Row) -> Notification:
+    user_id, kind, subject_id, actor_id, about_id, version, at, active, place = row
+    return Notification(
+        *(user_id, NotificationKind(kind), subject_id, actor_id, about_id, version, at),
+        active=bool(active),
+        place=place,
+    )
 
 
 def key(text: str) -> bytes:

@@ -12,6 +12,7 @@ from datasources.sql.router import Router
 _OLD_ANSWERS = "FROM {db}.answers WHERE created < ? ORDER BY created LIMIT ?"
 _OLD_QUOTAS = "FROM {db}.quotas WHERE day < ? ORDER BY day LIMIT ?"
 _OLD_EVENTS = "FROM {db}.events WHERE day < ? ORDER BY day LIMIT ?"
+_OLD_NOTIFICATIONS = "FROM {db}.notifications WHERE place < ? ORDER BY place LIMIT ?"
 # A user's newest visit stays, because the next generation is counted from it.
 _OLD_VISITS = (
     "FROM {db}.visits v WHERE v.created < ? AND v.saved = 1 AND EXISTS (SELECT 1 "
@@ -38,6 +39,10 @@ class SqlExpiry:
     async def events(self, days_before: int, limit: int) -> Forgotten:
         keys = ("user_id", "day", "pin_id", "kind")
         return await self._forget("events", keys, _OLD_EVENTS, days_before, limit, age="day")
+
+    async def notifications(self, stored_before: int, limit: int) -> Forgotten:
+        keys, old = ("user_id", "kind", "subject_id", "actor_id", "about_id"), _OLD_NOTIFICATIONS
+        return await self._forget("notifications", keys, old, stored_before, limit, age="place")
 
     async def visits(self, created_before: int, limit: int) -> Forgotten:
         keys = ("user_id", "generation")

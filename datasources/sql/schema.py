@@ -107,7 +107,7 @@ LISTS = Table(
     (
         Column(
             "mapping", Type.SMALL
-        ),  # Mapping.code; 0, -1: the visits, the events of user `from_id`
+        ),  # Mapping.code; 0, -1, -2: the visits, events, notifications of a user
         Column("from_id", Type.ID),
         Column("size", Type.ID),
         Column("version", Type.ID),
@@ -217,6 +217,29 @@ CLAIMS = Table(
     primary=("namespace", "key_hash"),
 )
 
+# What others did with a user's profile, boards and pins (Notification). Its row of `lists` has the
+# last place that was given, and as its version the place up to which the user has read.
+NOTIFICATIONS = Table(
+    "notifications",
+    (
+        Column("user_id", Type.ID),
+        Column("kind", Type.SMALL),
+        Column("subject_id", Type.ID),
+        Column("actor_id", Type.ID),
+        Column("about_id", Type.ID),
+        Column("version", Type.ID),
+        Column("acted", Type.ID),
+        Column("active", Type.FLAG),
+        Column("place", Type.ID),
+    ),
+    primary=("user_id", "kind", "subject_id", "actor_id", "about_id"),
+    indexes=(
+        Index("places", ("user_id", "place")),
+        Index("acts", ("actor_id",)),
+        Index("age", ("place",)),
+    ),
+)
+
 # Preferences and affinities for the home feed, blocks and mutes came later than the other mappings.
 _LAST = (
     Mapping.USER_HIDES_PINS,
@@ -244,6 +267,7 @@ OBJECT_SHARD = (
     *(_mapping(mapping) for mapping in _LAST),
     EVENTS,
     _SIGNED_OUT,
+    NOTIFICATIONS,
 )
-NEWEST = _SIGNED_OUT.name  # a shard with this table has all tables
+NEWEST = NOTIFICATIONS.name  # a shard with this table has all tables
 MOD_SHARD = (FENCE, CLAIMS)

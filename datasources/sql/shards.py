@@ -9,6 +9,7 @@ from datasources.sql.events import SqlEvents
 from datasources.sql.expiry import SqlExpiry
 from datasources.sql.mappings import SqlMappings
 from datasources.sql.mod import SqlMod
+from datasources.sql.notifications import SqlNotifications
 from datasources.sql.objects import SqlObjects
 from datasources.sql.outbox import SqlOutbox
 from datasources.sql.router import Router
@@ -33,6 +34,7 @@ class SqlShards(ABC):
         self.outbox = SqlOutbox(self._router)
         self.visits = SqlVisits(self._router)
         self.events = SqlEvents(self._router)
+        self.notifications = SqlNotifications(self._router)
         self.expiry = SqlExpiry(self._router)
         self.mod = SqlMod(self._router)
 

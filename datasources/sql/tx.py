@@ -11,6 +11,7 @@ from datasources.protocols import (
     RESPACINGS_KEPT_MS,
     VISITS_KEPT,
     Answer,
+    Notification,
     OutboxRow,
     PinEvent,
     Use,
@@ -20,12 +21,14 @@ from datasources.sql import codecs
 from datasources.sql.dialect import Dialect, marks, rows_of_marks
 from datasources.sql.engine import Session
 from datasources.sql.lists import ROWS_A_STATEMENT, Lists, touch
+from datasources.sql.notifications import TxNotifications
 from datasources.sql.schema import ERAS, KEYS, OBJECT_TABLES, PAGES
 
 BYTES_A_STATEMENT = 1 << 20  # far below MySQL's max_allowed_packet
 _EVENT = ("user_id", "day", "pin_id", "kind")
 _QUOTA = ("viewer_id", "day", "subject")
-# the mapping codes of the rows in `lists` that lock a user's visits, and a user's events
+# the mapping codes of the rows in `lists` that lock a user's visits, and a user's events (and -2,
+# `datasources.sql.notifications.LOCK`)
 VISITS_LOCK, EVENTS_LOCK = 0, -1
 
 
@@ -38,6 +41,7 @@ class SqlTx:
         self.shard = shard
         self._session, self._dialect, self._clock = session, dialect, clock
         self._lists = Lists(session, dialect)
+        self._notifications = TxNotifications(session, dialect, clock)
         self._neighbors_read: dict[tuple[object, ...], list[Edge]] = {}
 
     async def insert(self, kind: Kind, data: bytes) -> int:
@@ -295,6 +299,21 @@ class SqlTx:
         self._session.at_commit(
             f"DELETE FROM {{db}}.lists WHERE mapping = {EVENTS_LOCK} AND from_id = ?", (user_id,)
         )
+
+    async def notify(self, notification: Notification) -> bool:
+        self._check(notification.user_id)
+        return await self._notifications.put(notification)
+
+    async def mark_notifications(self, user_id: int, up_to: int | None) -> bool:
+        self._check(user_id)
+        return await self._notifications.mark(user_id, up_to)
+
+    async def erase_notifications(self, user_id: int) -> None:
+        self._check(user_id)
+        self._notifications.erase(user_id)
+
+    async def erase_acts(self, actor_id: int) -> None:
+        self._notifications.erase_acts(actor_id)
 
     async def visits(self, user_id: int, after_generation: int) -> list[Visit]:
         self._check(user_id)

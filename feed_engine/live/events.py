@@ -58,7 +58,13 @@ class SignedOut(msgspec.Struct, frozen=True, tag="out"):
     user_id: int
 
 
-Event = BoardEvent | PinEvent | SignedOut
+class NotificationsChanged(msgspec.Struct, frozen=True, tag="notifications"):
+    """A user has a new notification, one less, or marked notifications as read."""
+
+    user_id: int
+
+
+Event = BoardEvent | PinEvent | SignedOut | NotificationsChanged
 SESSION = "session:"
 """Begins the topics of sign-outs."""
 _DECODER = msgspec.json.Decoder(Event)
@@ -72,6 +78,8 @@ def topic_of(event: Event) -> str:
             return pin_topic(event.pin_id)
         case SignedOut():
             return session_topic(event.user_id)
+        case NotificationsChanged():
+            return notifications_topic(event.user_id)
 
 
 def board_topic(board_id: int) -> str:
@@ -84,6 +92,10 @@ def pin_topic(pin_id: int) -> str:
 
 def session_topic(user_id: int) -> str:
     return f"{SESSION}{user_id}"
+
+
+def notifications_topic(user_id: int) -> str:
+    return f"notifications:{user_id}"
 
 
 def messages_of(events: Iterable[Event]) -> list[tuple[str, bytes]]:

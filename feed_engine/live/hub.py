@@ -57,6 +57,11 @@ class Inbox:
             self._waiting.set_result(None)
         return fits
 
+    @property
+    def waits(self) -> bool:
+        """Whether an entry waits for the reader."""
+        return bool(self._entries)
+
     async def get(self) -> Entry:
         """The next entry; waits until there is one."""
         while not self._entries:

@@ -98,6 +98,25 @@ class PinLiked(Task, frozen=True):
     at: int
 
 
+class PinUnliked(Task, frozen=True):
+    """`viewer_id` no longer likes a pin: the owner's notification ends."""
+
+    viewer_id: int
+    pin_id: int
+
+
+class PinSaved(Task, frozen=True):
+    """A pin was saved from another user's pin to a public board: the other user is notified."""
+
+    pin_id: int
+
+
+class CommentChanged(Task, frozen=True):
+    """A comment was written or deleted: the pin's owner is notified, or the notification ends."""
+
+    comment_id: int
+
+
 class PinHidden(Task, frozen=True):
     """A pin was deleted, or moved to a secret board: walks don't use it any more."""
 
@@ -208,6 +227,9 @@ AnyTask = (
     | InterestShort
     | PoolShort
     | PinLiked
+    | PinUnliked
+    | PinSaved
+    | CommentChanged
     | PinHidden
     | TextChanged
     | BoardSecrecy

@@ -1,5 +1,5 @@
-"""Deletes old answers kept under idempotency keys, old visits, old events, and old counts of
-quotas."""
+"""Deletes old answers kept under idempotency keys, old visits, old events, old notifications, and
+old counts of quotas."""
 
 import asyncio
 import logging
@@ -22,6 +22,8 @@ VISITS_DAYS = 30
 still continue its pages."""
 EVENTS_DAYS = 30
 """Days that an event of a viewer is kept."""
+NOTIFICATIONS_DAYS = 90
+"""Days that a notification is kept, read or not."""
 BATCH = 100  # rows of a shard in one transaction
 
 
@@ -53,12 +55,13 @@ async def expire(
 
 
 async def expire_batch(stores: Stores, answers_days: int, visits_days: int, now: int) -> Forgotten:
-    """Delete up to BATCH answers, visits, events and counts of quotas of each shard that are
-    older. The counts of yesterday stay: the clock of another host may be late."""
+    """Delete up to BATCH answers, visits, events, notifications and counts of quotas of each shard
+    that are older. The counts of yesterday stay: the clock of another host may be late."""
     answers = await stores.shards.expiry.answers(now - answers_days * DAY, BATCH)
     visits = await stores.shards.expiry.visits(now - visits_days * DAY, BATCH)
     quotas = await stores.shards.expiry.quotas(now // DAY * DAY - DAY, BATCH)
     events = await stores.shards.expiry.events(now // DAY * DAY - EVENTS_DAYS * DAY, BATCH)
-    parts = (answers, visits, quotas, events)
+    notifications = await stores.shards.expiry.notifications(now - NOTIFICATIONS_DAYS * DAY, BATCH)
+    parts = (answers, visits, quotas, events, notifications)
     lost = {server: error for part in parts for server, error in part.lost.items()}
     return Forgotten(sum(part.rows for part in parts), lost)

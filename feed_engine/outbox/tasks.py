@@ -30,6 +30,14 @@ from feed_engine.writes.block_tasks import blocked
 from feed_engine.writes.board_tasks import board_deleted, board_secrecy
 from feed_engine.writes.event_tasks import events_recorded
 from feed_engine.writes.name_tasks import name_ended
+from feed_engine.writes.notification_tasks import (
+    comment_changed,
+    notify_of_follow,
+    notify_of_like,
+    notifying,
+    pin_saved,
+    pin_unliked,
+)
 
 
 def _pin(task: Any) -> Sequence[int]:
@@ -70,13 +78,16 @@ HANDLERS: dict[str, Handler] = {
     "PinHidden": noting(_pin_hidden, _pin),
     "TextChanged": noting(_text_changed, _objects, SEARCH),
     "FanOutBatch": pin_to_batch,
-    "Followed": noting(followed, _target, SEARCH),
-    "Unfollowed": noting(unfollowed, _target, SEARCH),
+    "Followed": noting(notifying(followed, notify_of_follow), _target, SEARCH),
+    "Unfollowed": noting(notifying(unfollowed, notify_of_follow), _target, SEARCH),
     "Blocked": blocked,
     "FeedShort": feed_short,
     "InterestShort": interest_short,
     "PoolShort": pool_short,
-    "PinLiked": noting(pin_liked, _pin, SEARCH),
+    "PinLiked": noting(notifying(pin_liked, notify_of_like), _pin, SEARCH),
+    "PinUnliked": pin_unliked,
+    "PinSaved": pin_saved,
+    "CommentChanged": comment_changed,
     "VisitShown": visit_shown,
     "EventsRecorded": events_recorded,
     "BoardSecrecy": noting(board_secrecy, _board),
@@ -101,7 +112,7 @@ def handlers(settings: FeedSettings, walks: Walks | None = None) -> Mapping[str,
         return HANDLERS
     liked: Handler = partial(pin_liked, settings=settings, walks=walks)
     changed: dict[str, Handler] = {
-        "PinLiked": noting(liked, _pin, SEARCH),
+        "PinLiked": noting(notifying(liked, notify_of_like), _pin, SEARCH),
         "VisitShown": partial(visit_shown, settings=settings),
     }
     return {**HANDLERS, **changed}

@@ -209,15 +209,20 @@ async def mutate(
     return outcome.result
 
 
-async def commit(stores: Stores, shard: int, work: Callable[[ShardTx], Awaitable[Change]]) -> None:
-    """Commit and complete a write that has no answer (a part of a job)."""
+async def commit(
+    stores: Stores, shard: int, work: Callable[[ShardTx], Awaitable[Change | None]]
+) -> None:
+    """Commit and complete a write that has no answer (a part of a job). `work` returns None if it
+    wrote nothing."""
 
-    async def run(tx: ShardTx) -> tuple[int, Change]:
-        following = await work(tx)
+    async def run(tx: ShardTx) -> tuple[int, Change] | None:
+        if (following := await work(tx)) is None:
+            return None
         return await tx.post(KIND, encode(following)), following
 
-    outbox_id, following = await stores.shards.objects.transact(shard, run)
-    await acknowledge(stores, OutboxRow(shard, outbox_id, KIND, b"", None, 0), following)
+    if (posted := await stores.shards.objects.transact(shard, run)) is not None:
+        outbox_id, following = posted
+        await acknowledge(stores, OutboxRow(shard, outbox_id, KIND, b"", None, 0), following)
 
 
 async def _while_outdated(attempt: Callable[[], Awaitable[R]]) -> R:

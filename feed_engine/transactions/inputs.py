@@ -184,6 +184,12 @@ class Events(Input, frozen=True, kw_only=True):
     events: tuple[tuple[int, int], ...]
 
 
+class Notifications(Input, frozen=True, kw_only=True):
+    """The place up to which notifications are read; None: all."""
+
+    up_to: int | None = None
+
+
 class Target(Input, frozen=True, kw_only=True):
     """The id of the object that is written and, for edits, the changes."""
 

@@ -37,9 +37,11 @@ _TAKING_BACK = {
     *("deleteBoard", "deletePin", "deleteComment"),
     *("unlikePin", "unfollow", "unhidePin", "seeAsUsual"),
     *("unblockUser", "unmuteUser", "deleteAccount", "deleteEvents", "signOutEverywhere"),
+    "markNotificationsRead",
 }
-"""Mutations that end what an earlier write began. They are never refused: otherwise strangers whose
-comments an owner deletes would use up the owner's day. The earlier writes bound their number."""
+"""Mutations that end what an earlier write began, and marks of what others wrote. They are never
+refused: otherwise strangers whose comments an owner deletes would use up the owner's day. The
+earlier writes bound their number."""
 TOWARD = 20
 """The part of a day's writes that one viewer may direct at one other user: a twentieth."""
 UNDER = 100

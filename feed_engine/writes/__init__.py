@@ -34,6 +34,7 @@ from feed_engine.writes.events import delete_events, record_events
 from feed_engine.writes.follows import follow, unfollow
 from feed_engine.writes.likes import like_pin, unlike_pin
 from feed_engine.writes.move import move_pin
+from feed_engine.writes.notifications import mark_notifications_read
 from feed_engine.writes.pins import create_pin, delete_pin, repin, update_pin
 from feed_engine.writes.preferences import (
     hide_pin,
@@ -78,6 +79,7 @@ __all__ = [
     "follow",
     "hide_pin",
     "like_pin",
+    "mark_notifications_read",
     "move_pin",
     "mute_user",
     "record_events",

@@ -232,6 +232,7 @@ async def _user(stores: Stores, task: AccountErased, place: str, save: Save) -> 
         await edit(tx, *found, {"username": "", "created": 0, "claimed": 0, "kept_names": ()})
         await tx.erase_visits(user_id)
         await tx.erase_events(user_id)
+        await tx.erase_notifications(user_id)
         await tx.erase_lists([user_id])
         await tx.erase_edges([EdgeKey(mapping, user_id, user_id) for mapping in blocks.LISTS])
         for mapping in blocks.LISTS:  # again, with a head of their own

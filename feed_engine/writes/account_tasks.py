@@ -172,9 +172,23 @@ async def _pictures(stores: Stores, task: AccountDeleted, place: str, save: Save
     await erase_pictures(stores, task.user_id)
 
 
+async def _notifications(stores: Stores, task: AccountDeleted, place: str, save: Save) -> None:
+    """Remove the user's notifications, and the notifications of the user's acts."""
+    user_id = task.user_id
+    await stores.shards.objects.transact(
+        shard_of(user_id), lambda tx: tx.erase_notifications(user_id)
+    )
+    for shard in stores.shards.objects.topology().open_shards:
+        if place and shard < int(place):
+            continue
+        await save(str(shard))
+        await stores.shards.objects.transact(shard, lambda tx: tx.erase_acts(user_id))
+
+
 STEPS: tuple[Step[AccountDeleted], ...] = (
     *(_boards, _edges, _followers, _comments, _feeds),
     _pictures,
+    _notifications,
 )
 
 

@@ -11,6 +11,7 @@ from datasources.mappings import SEQUENCE_STEP, Edge, EdgeKey, ListKey, Mapping
 from datasources.protocols import ShardTx, Stores
 from datasources.records import Board, Comment, Pin
 from feed_engine.live.events import PinChange, PinEvent
+from feed_engine.outbox.change import AnyTask, CommentChanged
 from feed_engine.transactions import access, blocks
 from feed_engine.transactions.commit import Mutation, Outcome, Rows, Saved, mutate, now_ms, row_of
 from feed_engine.transactions.edit import edit
@@ -48,10 +49,11 @@ async def create_comment(
         await rows.put(Mapping.PIN_HAS_COMMENTS, edge)
         saved = Saved(id=id, row=row_of(edge))
         told = PinEvent(pin_id=pin.id, change=PinChange.COMMENTED, about_id=id)
+        tasks: list[AnyTask] = [CommentChanged(comment_id=id)] if pin.owner_id != viewer_id else []
         return Outcome(
             CommentWritten(comment, edge),
             saved,
-            rows.change(events=[told]),
+            rows.change(tasks=tasks, events=[told]),
             toward=pin.owner_id,
             under=pin.id,
         )
@@ -93,7 +95,8 @@ async def delete_comment(
             )
         rows = Rows(tx)
         after = await deactivate(tx, rows, comment, raw, {})
-        following = rows.change(objects=[comment_id], events=[deleted(after)])
+        tasks: list[AnyTask] = [CommentChanged(comment_id=comment_id)]
+        following = rows.change(objects=[comment_id], tasks=tasks, events=[deleted(after)])
         return Outcome(after, Saved(id=comment_id), following)
 
     async def again(saved: Saved) -> Comment:

@@ -5,7 +5,7 @@ from datasources.mappings import SEQUENCE_STEP, Edge, Mapping
 from datasources.protocols import ShardTx, Stores
 from datasources.records import Pin
 from feed_engine.feeds.affinity import LIKE
-from feed_engine.outbox.change import AnyTask, PinLiked
+from feed_engine.outbox.change import AnyTask, PinLiked, PinUnliked
 from feed_engine.transactions import access
 from feed_engine.transactions.commit import Mutation, Rows, now_ms
 from feed_engine.transactions.inputs import Target
@@ -37,7 +37,7 @@ async def unlike_pin(
     liked = _Liked(stores, viewer_id, pin_id)
 
     def tasks(_: Edge) -> list[AnyTask]:
-        return []
+        return [] if liked.is_own else [PinUnliked(viewer_id=viewer_id, pin_id=pin_id)]
 
     mutation = _mutation(stores, "unlikePin", viewer_id, pin_id, key)
     return await clear_edge(
@@ -51,6 +51,11 @@ class _Liked:
     def __init__(self, stores: Stores, viewer_id: int, pin_id: int) -> None:
         self._stores, self._viewer_id, self._pin_id = stores, viewer_id, pin_id
         self._pin: Pin | None = None
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the pin was found, and is the viewer's."""
+        return self._pin is not None and self._pin.owner_id == self._viewer_id
 
     async def find(self) -> int:
         """Find the pin. Returns its owner. Raises NotFound."""

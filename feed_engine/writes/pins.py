@@ -19,7 +19,7 @@ from feed_engine.feeds.affinity import SAVE
 from feed_engine.live import events
 from feed_engine.live.events import BoardEvent, PinEvent, order_version
 from feed_engine.ordering import order
-from feed_engine.outbox.change import AnyTask, PinHidden, PinLiked, TextChanged
+from feed_engine.outbox.change import AnyTask, PinHidden, PinLiked, PinSaved, TextChanged
 from feed_engine.transactions import access
 from feed_engine.transactions.commit import (
     Mutation,
@@ -102,7 +102,10 @@ async def repin(
         )
         rows = Rows(tx)
         await learn(tx, rows, viewer_id, source, SAVE, created)
-        return replace(await _save(rows, tx, viewer_id, pin, tasks), toward=source.owner_id)
+        outcome = await _save(
+            rows, tx, viewer_id, pin, tasks, of_other=source.owner_id != viewer_id
+        )
+        return replace(outcome, toward=source.owner_id)
 
     shard = access.home(stores, Kind.BOARD, board_id)
     given = Repin(pin_id=pin_id, board_id=board_id)
@@ -213,9 +216,15 @@ async def removed(tx: ShardTx, board_id: int, pin_id: int, before: int) -> Board
 
 
 async def _save(
-    rows: Rows, tx: ShardTx, viewer_id: int, pin: Pin, tasks: list[AnyTask]
+    rows: Rows,
+    tx: ShardTx,
+    viewer_id: int,
+    pin: Pin,
+    tasks: list[AnyTask],
+    *,
+    of_other: bool = False,
 ) -> Outcome[PinWritten]:
-    """Store a new pin on top of its board."""
+    """Store a new pin on top of its board. `of_other`: it was saved from another user's pin."""
     board, _ = await access.lock_own_board(tx, viewer_id, pin.board_id)
     key = ListKey(Mapping.BOARD_HAS_PINS, board.id)
     before = (await tx.head(key)).version
@@ -228,7 +237,7 @@ async def _save(
     await put_owned(rows, pin, board, placed)
     if is_public(pin, board):
         await put_public(rows, pin, board, placed)
-        tasks = [published(pin), *tasks]
+        tasks = [published(pin), *tasks, *([PinSaved(pin_id=pin.id)] if of_other else [])]
     saved = Saved(id=pin.id, row=row_of(placed), era=placed.era)
     told = BoardEvent(
         board_id=board.id,

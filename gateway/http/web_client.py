@@ -23,7 +23,7 @@ STATIC = Path(__file__).parents[1] / "static" / "web"
 MANIFEST = STATIC / "persisted-documents.json"
 """The client's own documents by their hashes, which the client sends in place of them."""
 SCREENS = (
-    *("/", "/following", "/new", "/search", "/sign-in"),
+    *("/", "/following", "/new", "/notifications", "/search", "/sign-in"),
     *("/pin/{id}", "/board/{id}", "/user/{name}"),
 )
 """The addresses of the client's own router (web/src/app.tsx)."""

@@ -85,6 +85,11 @@ class Listening:
             opened, self._opened = self._opened, None
             await opened.aclose()
 
+    @property
+    def waits(self) -> bool:
+        """Whether an entry waits in the inbox."""
+        return self.inbox.waits
+
     async def get(self) -> Entry:
         """The next entry of the inbox. Raises StoreUnavailable if no messages come any more."""
         entry = await self.inbox.get()

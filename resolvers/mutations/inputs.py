@@ -117,6 +117,10 @@ class CreateUpload(Input):
     pass
 
 
+class MarkNotificationsRead(Input):
+    up_to: str | None
+
+
 class CreateComment(Input):
     pin_id: str
     text: str

@@ -142,6 +142,11 @@ class DeleteEventsPayload(Payload):
 
 
 @dataclass(kw_only=True, slots=True)
+class MarkNotificationsReadPayload(Payload):
+    unread_notification_count: int | None = None
+
+
+@dataclass(kw_only=True, slots=True)
 class FeedPreferencePayload(Payload):
     """The payload of `seeLess`, `seeMore` and `seeAsUsual`."""
 

@@ -177,6 +177,15 @@ def test_what_a_person_saw_and_opened_is_sent_at_once_when_the_page_is_left_and_
     assert events["words"] == "What was recorded is deleted."
 
 
+def test_the_bell_counts_what_comes_and_the_list_marks_it_as_read(seen: dict[str, Any]) -> None:
+    noticed = seen["notifications"]
+    assert [kind for kind, _ in noticed["shown"]] == ["fresh", "fresh"]
+    like, comment = sorted(text for _, text in noticed["shown"])
+    assert comment == "Rosa Aziz commented on A heron: What a bird!"
+    assert like == "Demo Viewer and 1 other like A heron"
+    assert (noticed["left"], noticed["fresh"]) == (0, 0)
+
+
 def test_the_keyboard_alone_signs_in_follows_makes_a_board_and_orders_its_pins(
     seen: dict[str, Any],
 ) -> None:

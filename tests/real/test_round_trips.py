@@ -215,3 +215,59 @@ async def test_a_feed_costs_the_same_whatever_its_length(world: World, first: in
         await world.forget()
         assert await world.spend(query, "reader", first=first, **given) == cold
         assert await world.spend(query, "reader", first=first, **given) == warm
+
+
+NOTIFICATIONS = """query($first: Int) { notifications(first: $first) { edges { node {
+  type otherCount actor { username } savedPin { title } subject { ... on Pin { title }
+    ... on Board { name } ... on Comment { text pin { title } } } } } } }"""
+COUNT = "{ unreadNotificationCount }"
+# The blocks; the actors, boards, pins and comments; the comments' pins; the boards of pins.
+NOTIFIED_BATCHES = 7
+
+
+async def notify(world: World) -> list[int]:
+    """Each person does one kind of act for the reader, in turn, so that a page has all kinds.
+    Returns the ids of the new pins and comments."""
+    made = list[int]()
+    gateway = world.gateway
+    query = "query($id: ID!) { board(id: $id) { pins(first: 100) { edges { node { id } } } } }"
+    found = await gateway.data(query, "reader", id=world.board)
+    pins = [edge["node"]["id"] for edge in found["board"]["pins"]["edges"]]
+    user = str(gateway.people["reader"])
+    for number, (name, pin) in enumerate(zip(on_servers_in_turn(gateway), pins, strict=False)):
+        if number % 5 == 0:
+            await gateway.mutate(name, "followUser", "", userId=user)
+        elif number % 5 == 1:
+            await gateway.mutate(name, "followBoard", "", boardId=world.board)
+        elif number % 5 == 2:
+            to = await gateway.board(name, "Saved")
+            payload = await gateway.mutate(name, "repin", "pin { id }", pinId=pin, boardId=to)
+            made.append(int(payload["pin"]["id"]))
+        elif number % 5 == 3:
+            await gateway.mutate(name, "likePin", "", pinId=pin)
+        else:
+            said = await gateway.mutate(
+                name, "createComment", "comment { id }", pinId=pin, text="hm"
+            )
+            made.append(int(said["comment"]["id"]))
+        await gateway.settle()  # so that the notifications come in this order
+    return made
+
+
+async def test_notifications_cost_the_same_whatever_their_number(world: World) -> None:
+    made = await notify(world)
+    cold, warm = list[dict[str, int]](), list[dict[str, int]]()
+    for first in (20, 50):  # both with saves by people of both servers
+        await world.forget()
+        await world.gateway.stores.object_cache.drop(made)
+        cold.append(await world.spend(NOTIFICATIONS, "reader", first=first))
+        warm.append(await world.spend(NOTIFICATIONS, "reader", first=first))
+    assert cold[0] == cold[1]
+    assert cold[0]["memcached.get"] <= NOTIFIED_BATCHES
+    # The notifications with the mark, the mutes and, if the cache has nothing, the batches on each
+    # of two servers.
+    assert cold[0]["MySQL"] <= 2 + 2 * NOTIFIED_BATCHES
+    assert warm == [{"MySQL": 2, "memcached.get": cold[0]["memcached.get"]}] * 2
+    await world.gateway.mutate("reader", "markNotificationsRead", "")
+    await world.gateway.settle()
+    assert await world.spend(COUNT, "reader") == {"MySQL": 2, "memcached.get": 1}

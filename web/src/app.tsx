@@ -3,6 +3,7 @@ import { Link, Route, Switch, useLocation } from "wouter-preact";
 import { useEffect, useRef } from "preact/hooks";
 import { endSession } from "./api/session";
 import { session } from "./api/viewer";
+import { Bell } from "./components/Bell";
 import { SearchBox } from "./components/SearchBox";
 import { Toasts } from "./components/Toasts";
 import { focusMain } from "./focus";
@@ -10,6 +11,7 @@ import { BoardScreen } from "./screens/Board";
 import { FollowingScreen } from "./screens/Following";
 import { HomeScreen } from "./screens/Home";
 import { NewPinScreen } from "./screens/NewPin";
+import { NotificationsScreen } from "./screens/Notifications";
 import { PinScreen } from "./screens/Pin";
 import { ProfileScreen } from "./screens/Profile";
 import { SearchScreen } from "./screens/Search";
@@ -27,6 +29,7 @@ export function App() {
           <Route path="/" component={HomeScreen} />
           <Route path="/following" component={FollowingScreen} />
           <Route path="/new" component={NewPinScreen} />
+          <Route path="/notifications" component={NotificationsScreen} />
           <Route path="/search" component={SearchScreen} />
           <Route path="/sign-in" component={SignInScreen} />
           {/* The key makes a new screen for each object: no state of the last one stays. */}
@@ -71,6 +74,7 @@ function Header() {
         {link("/", "Home")}
         {session && link("/following", "Following")}
         {session && link("/new", "Create")}
+        {session && <Bell />}
         {session && link(`/user/${session.username}`, "Profile")}
         {session ? (
           <button type="button" class="quiet-button" onClick={endSession}>

@@ -10,11 +10,12 @@ import { follow } from "./web/follow.mjs";
 import { useKeys } from "./web/keyboard.mjs";
 import { look } from "./web/looks.mjs";
 import { join } from "./web/newcomer.mjs";
+import { notice } from "./web/notifications.mjs";
 import { usePins } from "./web/pins.mjs";
 import { searchFor } from "./web/search.mjs";
 import { scroll } from "./web/scroll.mjs";
 
-const PARTS = { scroll, join, board: arrange, follow, pins: usePins, keys: useKeys, edits: edit, apart: keepApart, events: recordEvents, account: deleteAccount, search: searchFor, looks: look };
+const PARTS = { scroll, join, board: arrange, follow, pins: usePins, keys: useKeys, edits: edit, apart: keepApart, events: recordEvents, notifications: notice, account: deleteAccount, search: searchFor, looks: look };
 
 await report(async () => {
   const seen = newSeen();

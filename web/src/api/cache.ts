@@ -32,11 +32,13 @@ export function newCache(): InMemoryCache {
     possibleTypes: {
       Node: ["User", "Board", "Pin", "Comment", "Interest"],
       SearchNode: ["User", "Board", "Pin"],
+      NotificationSubject: ["Pin", "Board", "Comment"],
     },
     typePolicies: {
       Query: {
         fields: {
           viewer: { merge: true },
+          notifications: pages,
           search: { ...pages, keyArgs: ["text", "types"] },
           // A feed's list belongs to its visit (src/feed/feed.ts); the cache only keeps its pins.
           homeFeed: { keyArgs: false, merge: false },

@@ -37,6 +37,7 @@ export async function look(browser, seen, session) {
     pin: [`/pin/${board.pins[0]}`, ".pin-page"],
     board: [`/board/${board.id}`, ".grid [data-pin]"],
     profile: ["/user/demo", ".board-card"],
+    notifications: ["/notifications", ".notifications li, .narrow p"],
     search: ["/search?q=python", ".wall [data-pin]"],
     new: ["/new", ".picker-list button"],
     signIn: ["/sign-in", ".people button"],
