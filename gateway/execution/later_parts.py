@@ -1,7 +1,7 @@
 """The parts of a response that come after its initial part, as JSON: the results of deferred
 fragments (@defer), in the format of the incremental delivery proposal of 2022-08-24."""
 
-import asyncio
+from asyncio import timeout_at
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -71,7 +71,7 @@ class LaterParts:
     async def _executed(self) -> list[Part]:
         token = ends.set(self._ends)
         try:
-            async with asyncio.timeout_at(self._ends):
+            async with timeout_at(self._ends):
                 parts = await self._rest.next()
         except TimeoutError:
             return self._rest.unfinished(self._late)
