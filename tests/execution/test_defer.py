@@ -287,6 +287,21 @@ async def test_a_nested_fragment_begins_after_the_part_around_it(schema: GraphQL
     await response.close()
 
 
+async def test_nested_fragments_that_begin_together_share_a_field(schema: GraphQLSchema) -> None:
+    text = """{ hero {
+      ... @defer(label: "a") { id ... @defer(label: "c") { friend { id } } }
+      ... @defer(label: "b") { name ... @defer(label: "d") { friend { name } } }
+    } }"""
+    response = Response(schema, text)
+    _, outer, inner = await response.all()
+    assert {label for _, label, _ in outer} == {"a", "b"}
+    assert sorted(inner, key=str) == [
+        (["hero"], "c", {"friend": {"id": "1f"}}),
+        (["hero"], "d", {"friend": {"name": "hero 1f"}}),
+    ]
+    assert response.world.calls == {"hero": 1, "friend": 1}
+
+
 @pytest.mark.parametrize(
     ("directive", "variables"),
     [("@defer(if: false)", {}), ("@defer(if: $if)", {"if": False})],

@@ -98,7 +98,7 @@ class Parts:
         return json.loads(body)
 
     async def end(self) -> bytes:
-        """What comes after the last part."""
+        """The rest of the response, after the last part."""
         async with asyncio.timeout(SECONDS):
             return self._buffer + b"".join([piece async for piece in self._pieces])
 
