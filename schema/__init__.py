@@ -3,6 +3,7 @@
 import strawberry
 from strawberry.schema.config import StrawberryConfig
 
+from schema.deferral import with_defer
 from schema.mutation import Mutation
 from schema.query import Query
 from schema.subscription import Subscription
@@ -11,10 +12,12 @@ from schema.types import Board, Comment, Interest, Pin, User
 OBJECTS = [Board, Comment, Interest, Pin, User]
 """The types of all objects with a global id."""
 
-schema = strawberry.Schema(
-    Query,
-    Mutation,
-    Subscription,
-    types=OBJECTS,
-    config=StrawberryConfig(info_class=strawberry.Info),
+schema = with_defer(
+    strawberry.Schema(
+        Query,
+        Mutation,
+        Subscription,
+        types=OBJECTS,
+        config=StrawberryConfig(info_class=strawberry.Info),
+    )
 )

@@ -17,6 +17,7 @@ from resolvers.context import Context
 from schema import OBJECTS
 from schema import schema as plain_schema
 from schema.costs import listed
+from schema.deferral import with_defer
 from schema.fields import field, plain
 from schema.mutation import Mutation
 from schema.query import Query
@@ -77,14 +78,16 @@ def subgraph(*, tells_sdl: bool) -> strawberry.Schema:
         serialize=lambda value: value,
         parse_value=lambda value: value,
     )
-    return strawberry.Schema(
-        query,
-        Mutation,
-        Subscription,
-        types=OBJECTS,
-        config=StrawberryConfig(
-            info_class=strawberry.Info, scalar_map={entities.Representation: any_}
-        ),
+    return with_defer(
+        strawberry.Schema(
+            query,
+            Mutation,
+            Subscription,
+            types=OBJECTS,
+            config=StrawberryConfig(
+                info_class=strawberry.Info, scalar_map={entities.Representation: any_}
+            ),
+        )
     )
 
 

@@ -4,7 +4,7 @@ from gateway.execution.tasks.deadlines cimport Deadlines
 cdef class Result:
     cdef readonly list data, errors
     cdef public bint by_post_only
-    cdef public object codes, cost, extensions, operation, retry_after, stream
+    cdef public object codes, cost, extensions, later, operation, retry_after, stream
 
     cpdef list parts(self)
 

@@ -14,7 +14,9 @@ from gateway.cost.refusals import Refusals, too_dear, too_large, too_often
 from gateway.documents.cache import Document, Documents, PreparedOperation, Stats
 from gateway.documents.hidden_names import hide
 from gateway.execution.client_errors import shown, shown_with
+from gateway.execution.compile.plan import Outcome, Rest
 from gateway.execution.encode import TooLarge, dumps
+from gateway.execution.later_parts import LaterParts
 from gateway.execution.staleness import told_stale
 from gateway.execution.subscriptions import Results, source_stream
 from gateway.execution.tasks.deadlines import Deadlines
@@ -40,10 +42,12 @@ class Result:
     - `by_post_only`: whether it was refused because a GET request may only run queries.
     - `retry_after`: the seconds that the client must wait, or 0.
     - `stream`: the results of a subscription that has begun; the other attributes are empty.
+    - `later`: the parts that come after this one, None if this is the whole response. They must be
+      ended.
     """
 
     __slots__ = (
-        *("by_post_only", "codes", "cost", "data", "errors", "extensions", "operation"),
+        *("by_post_only", "codes", "cost", "data", "errors", "extensions", "later", "operation"),
         *("retry_after", "stream"),
     )
 
@@ -57,6 +61,7 @@ class Result:
         self.codes: list[str] = []
         self.operation: PreparedOperation | None = None
         self.stream: Results[Result] | None = None
+        self.later: LaterParts | None = None
 
     def extend(self, entries: bytes) -> None:
         """Add the entries of `entries`, a JSON object, to the response's extensions."""
@@ -111,11 +116,13 @@ class Executor:
         read_only: bool = False,
         client: Client | None = None,
         new_context: NewContext | None = None,
+        incremental: bool = False,
     ) -> Result:
         """Run an operation of a document, and charge its cost to the client. Errors of the client
         and of stores are in the result: neither raises. `operation` is the operation's name, None
         if the document has one operation. `read_only` allows queries alone. `new_context` makes
-        the context of each event of a subscription; without it, subscriptions are refused."""
+        the context of each event of a subscription; without it, subscriptions are refused. With
+        `incremental`, deferred fragments come in later parts (`Result.later`)."""
         document = self.documents.found(query)
         if document is None:
             if client is not None and (seconds := await _charged(client, len(query))):
@@ -151,7 +158,11 @@ class Executor:
                 )
             context.asked = document.fields
             if client is None:
-                return _costing(found, cost, await self._run(found, query, variables, context))
+                result = await self._run(found, query, variables, context, None, incremental)
+                if result.later is not None:
+                    document.begin()
+                    result.later.at_end(document.end)
+                return _costing(found, cost, result)
             if seconds := await _charged(client, cost):
                 self.refusals.rate += 1
                 return _costing(found, cost, waiting(seconds, too_often(seconds)))
@@ -162,11 +173,20 @@ class Executor:
                 except TimeoutError:
                     return _costing(found, cost, refused(self._late()))
             compiled = found.plan.compiled
+            later: LaterParts | None = None
             try:
-                result = await self._run(found, query, variables, context)
+                result = await self._run(found, query, variables, context, None, incremental)
+                later = result.later
             finally:
-                client.leave(work)
-            client.owe(context.scanning.used + A_SELECTION * (found.plan.compiled - compiled))
+                if later is None:
+                    client.leave(work)
+            scanned = context.scanning.used
+            client.owe(scanned + A_SELECTION * (found.plan.compiled - compiled))
+            if later is not None:
+                document.begin()
+                later.at_end(document.end)
+                later.at_end(partial(client.leave, work))
+                later.at_end(partial(_owe_rest, client, context, scanned))
             return _costing(found, cost, result)
         finally:
             document.end()
@@ -234,7 +254,9 @@ class Executor:
         variables: dict[str, Any] | None,
         context: Context,
         event: Any = None,
+        incremental: bool = False,
     ) -> Result:
+        rest: Rest | None = None
         with Collecting() as stale:
             try:
                 with self._deadlines.begin() as deadline:
@@ -245,7 +267,9 @@ class Executor:
                         again=context.again,
                         deadline=deadline,
                         most_bytes=self._max_bytes,
+                        incremental=incremental,
                     )
+                    rest, ends_at = outcome.rest, deadline.ends
             except TimeoutError:
                 result = _failed([b"null"], self._late())
             except TooLarge:
@@ -256,22 +280,51 @@ class Executor:
                 error = GraphQLError("The operation could not be run.", original_error=raised)
                 result = _failed([b"null"], error)
             else:
-                errors = outcome.errors
-                if errors and self.documents.hiding is not None:
-                    hide(self.documents.hiding, errors, query, variables)
-                if (fault := context.fault) is not None:
-                    errors.append(GraphQLError(str(fault), original_error=fault))
-                if not errors:
-                    result = Result(outcome.parts, [])
-                elif outcome.left_out:
-                    result = _with(outcome.parts, await shown_with(errors, outcome.left_out))
-                else:
-                    result = _failed(outcome.parts, *errors)
-                if 0 < self._max_bytes < result.size:
-                    result = self._too_large()
+                try:
+                    result = await self._shown(outcome, query, variables, context)
+                    if 0 < self._max_bytes < result.size:
+                        result = self._too_large()
+                    elif rest is not None:
+                        result.later = LaterParts(
+                            rest,
+                            context,
+                            ends_at=ends_at,
+                            late=self._late(),
+                            size=result.size,
+                            max_bytes=self._max_bytes,
+                            hide=partial(self._hide, query, variables),
+                        )
+                        rest = None
+                finally:
+                    if rest is not None:
+                        await rest.close()
         if stale:
             result.extend(told_stale(stale))
         return result
+
+    async def _shown(
+        self,
+        outcome: Outcome,
+        query: str,
+        variables: dict[str, Any] | None,
+        context: Context,
+    ) -> Result:
+        errors = outcome.errors
+        if errors:
+            self._hide(query, variables, errors)
+        if (fault := context.fault) is not None:
+            errors.append(GraphQLError(str(fault), original_error=fault))
+        if not errors:
+            return Result(outcome.parts, [])
+        if outcome.left_out:
+            return _with(outcome.parts, await shown_with(errors, outcome.left_out))
+        return _failed(outcome.parts, *errors)
+
+    def _hide(
+        self, query: str, variables: dict[str, Any] | None, errors: list[GraphQLError]
+    ) -> None:
+        if self.documents.hiding is not None:
+            hide(self.documents.hiding, errors, query, variables)
 
     def _too_large(self) -> Result:
         self.refusals.bytes += 1
@@ -287,6 +340,11 @@ class Executor:
 async def _charged(client: Client, cost: int) -> int:
     """Charge the client. Returns 0, or the seconds that the client must wait first."""
     return 0 if client.spend(cost) else ceil(await client.take(cost))
+
+
+def _owe_rest(client: Client, context: Context, scanned: int) -> None:
+    """Charge the client for entries that the later parts have scanned."""
+    client.owe(context.scanning.used - scanned)
 
 
 def waiting(seconds: int, error: GraphQLError) -> Result:

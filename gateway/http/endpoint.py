@@ -16,11 +16,13 @@ from datasources.errors import StoreUnavailable, Unauthenticated
 from gateway.cost.refusals import told, too_many
 from gateway.documents.trusted import TrustedDocuments
 from gateway.execution.executor import Executor, Result, refused, waiting
+from gateway.execution.later_parts import LaterParts
 from gateway.http.auth import CLOSED, Token, Tokens
 from gateway.http.compression import LEAST, MOST, accepts_gzip, compressed
 from gateway.http.csrf import check_get
 from gateway.http.issuer import Issuer
 from gateway.http.issuer_keys import AGAIN
+from gateway.http.part_by_part import PartByPart
 from gateway.http.persisted import PersistedDocuments, Unpersisted
 from gateway.http.requests import (
     GRAPHQL_JSON,
@@ -29,6 +31,7 @@ from gateway.http.requests import (
     Headers,
     Refused,
     RequestParameters,
+    accepts_parts,
     check_coding,
     check_content_type,
     headers_of,
@@ -83,11 +86,13 @@ class Answer:
     """The clients among which a large answer is counted."""
     client: str = ""
     """The answer's client (`Clients.name`)."""
+    parts_app: ASGIApp | None = None
+    """Sends an answer that comes in several parts, in place of `parts`."""
 
     def plain(self) -> bytes | None:
-        """The headers as text; None if the answer has other headers, or is too large for one
+        """The headers as text; None if the answer has other headers, or can't be sent in one
         piece."""
-        if self.extra or self.size > HELD:
+        if self.extra or self.size > HELD or self.parts_app is not None:
             return None
         return b"content-type: %b\r\ncontent-length: %d\r\n%b%b" % (
             _CONTENT_TYPES[self.media],
@@ -98,6 +103,9 @@ class Answer:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the answer, as an ASGI application."""
+        if self.parts_app is not None:
+            await self.parts_app(scope, receive, send)
+            return
         if self.clients is None or self.size <= HELD:
             await self._send(scope, send)
             return
@@ -223,7 +231,15 @@ class GraphQLEndpoint:
                     check_coding(headers[b"content-encoding"])
                 operation = read_json(text, self._max_body_bytes, self._max_body_values)
             document = self._persisted.text(operation)
-            result = await self._run(document, operation, headers, peer, read_only, request)
+            result = await self._run(
+                document,
+                operation,
+                headers,
+                peer,
+                read_only,
+                request,
+                incremental=not read_only and accepts_parts(headers.get(b"accept")),
+            )
             if operation.digest is not None and result.operation is not None:
                 self._persisted.keep(operation)
             wants_cost = operation.wants_cost or headers.get(b"x-pinway-cost") == b"1"
@@ -252,6 +268,12 @@ class GraphQLEndpoint:
         if result.started:
             assert result.operation is not None
             self._served.ran(result.operation.type.value, result.operation.name, seconds)
+        if result.later is not None:
+            about = self._requests.end(request, result, status, seconds)
+            app = PartByPart(
+                result, _ALWAYS, about, self._clients, request.address, self._served.errors.update
+            )
+            return Answer(status, media, [], 0, _NOTHING, about, parts_app=app)
         if request.wants_trace:
             await self._requests.show(request, result)
         if read_only:
@@ -346,9 +368,11 @@ class GraphQLEndpoint:
         request: Observed,
         *,
         streams: bool = False,
+        incremental: bool = False,
     ) -> Result:
         """Run the operation for its viewer (or begin it, if it is a subscription), unless too many
-        operations of the client are running."""
+        operations of the client are running. With `incremental`, the result may have later
+        parts."""
         token = await self._token(headers)
         viewer_id = request.viewer_id = token.viewer_id if token is not None else None
         client = self._clients.of(viewer_id, headers, peer) if self._clients else None
@@ -358,6 +382,7 @@ class GraphQLEndpoint:
         context = self._context(token)
         if viewer_id is None and self._clients is not None:
             context.signing_up = self._clients.signing_up(headers, peer)
+        later: LaterParts | None = None
         try:
             result = await self._executor.run(
                 document,
@@ -367,14 +392,27 @@ class GraphQLEndpoint:
                 read_only=read_only,
                 client=client,
                 new_context=partial(self._context, token) if streams else None,
+                incremental=incremental,
             )
+            later = result.later
         finally:
             if client is not None:
-                client.end()
-        if context.closed or (_is_query(result) and await blocks.are_closed(context)):
-            raise Unauthenticated(CLOSED)
+                if later is None:
+                    client.end()
+                else:
+                    later.at_end(client.end)
+        try:
+            if context.closed or (_is_query(result) and await blocks.are_closed(context)):
+                raise Unauthenticated(CLOSED)
+        except BaseException:
+            if later is not None:
+                await later.end()
+            raise
         if client is not None and result.cost is not None:
-            client.owe(max(result.size // BYTES_OF_A_COST - result.cost, 0))
+            cost, size = result.cost, result.size
+            client.owe(_unpaid(size, cost))
+            if later is not None:
+                later.at_end(lambda: client.owe(_unpaid(later.size, cost) - _unpaid(size, cost)))
         return result
 
     def _kept(self, headers: Headers, result: Result) -> Mapping[str, str]:
@@ -409,6 +447,11 @@ class GraphQLEndpoint:
             except StoreUnavailable as error:
                 raise Refused(503, str(error), error.code, retry_after=f"{AGAIN:g}") from None
         return token or self._tokens.read(authorization)
+
+
+def _unpaid(size: int, cost: int) -> int:
+    """The cost of an answer's bytes that its estimated cost does not pay."""
+    return max(size // BYTES_OF_A_COST - cost, 0)
 
 
 def _is_query(result: Result) -> bool:

@@ -14,6 +14,10 @@ from starlette.types import Receive
 GRAPHQL_JSON = "application/graphql-response+json"
 JSON = "application/json"
 EVENTS = "text/event-stream"
+DEFER_SPEC = "20220824"
+"""The version of the proposal for incremental delivery: the one that Apollo Client's
+`Defer20220824Handler`, urql and Relay's payloads follow."""
+INCREMENTAL = f'multipart/mixed; boundary="-"; deferSpec={DEFER_SPEC}'
 
 _OFFERED = {GRAPHQL_JSON: GRAPHQL_JSON, JSON: JSON, "application/*": JSON, "*/*": JSON}
 MOST_SHOWN = 60
@@ -138,6 +142,22 @@ def prefers_events(accept: bytes | None) -> bool:
         if (media == EVENTS or media in _OFFERED) and weight > best:
             best, prefers = weight, media == EVENTS
     return prefers
+
+
+@lru_cache(maxsize=128)
+def accepts_parts(accept: bytes | None) -> bool:
+    """Whether the client takes the parts of a response one after the other, in the format of
+    `INCREMENTAL`. Clients name other formats by further parameters of the media type."""
+    if not accept or b"multipart" not in accept.lower():
+        return False  # nearly all requests
+    for part in accept.decode("latin-1").lower().split(","):
+        media, *parameters = [each.strip() for each in part.split(";")]
+        if media == "multipart/mixed" and quality(";".join(parameters)) > 0:
+            options = dict(each.partition("=")[::2] for each in parameters)
+            spec = options.pop("deferspec", DEFER_SPEC).strip('"')
+            if spec == DEFER_SPEC and options.keys() <= {"boundary", "q"}:
+                return True
+    return False
 
 
 def _accepted(accept: bytes) -> list[tuple[str, float]]:

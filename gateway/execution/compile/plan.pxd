@@ -6,6 +6,7 @@ cdef class Outcome:
     cdef readonly list errors, parts
     cdef readonly object left_out
     cdef readonly bint started
+    cdef public object rest
 
 
 cdef class Plan:
@@ -18,4 +19,4 @@ cdef class Plan:
     cdef object _aside, _document, _fell_back, _name, _schema, _variants
     cdef tuple _conditions
 
-    cpdef _variant(self, variables)
+    cpdef _variant(self, variables, bint defer=*)

@@ -21,6 +21,7 @@ from graphql.pyutils import is_awaitable
 from gateway.execution.compile.variables import Variables
 from gateway.execution.compile.variant import Charge, Variant
 from gateway.execution.encode import encode
+from gateway.execution.levels.deferral import Deferral
 from gateway.execution.levels.execution import Again, Run
 from gateway.execution.levels.failures import MOST_ERRORS
 from gateway.execution.levels.failures import left_out as told_left_out
@@ -34,13 +35,12 @@ BYTES_A_PLAN = 2_000
 """The size of a plan without its fields, in bytes, as measured."""
 
 FellBack: TypeAlias = Callable[[], None]
-UNSUPPORTED = {
-    "@defer": "@defer: without it, the whole answer comes at once",
-    "@stream": "@stream: without it, the whole list comes at once",
-}
+UNSUPPORTED = {"@stream": "@stream: without it, the whole list comes at once"}
 """Operations that graphql-core can't run either: they have several results, and a request has
 one. By the reason of NotCompiled: the end of the error message."""
 _MISSING = object()
+DEFERRED = object()
+"""The last item of a variant's key if the variant defers fragments."""
 
 
 class Outcome:
@@ -49,9 +49,10 @@ class Outcome:
     `parts` are the JSON of the data, in several parts if it is large. If `started` is False, the
     operation did not run (for example, because of its variables), and `parts` is None. `left_out`
     are the exceptions for which the errors have no error of their own: the last error counts them.
+    `rest` are the parts of deferred fragments, None if there are none; its `close` must be called.
     """
 
-    __slots__ = ("errors", "left_out", "parts", "started")
+    __slots__ = ("errors", "left_out", "parts", "rest", "started")
 
     def __init__(
         self,
@@ -64,10 +65,38 @@ class Outcome:
             errors.append(told_left_out(len(left_out)))
         self.parts, self.errors, self.started = parts, errors, started
         self.left_out = left_out
+        self.rest: Rest | None = None
 
     @property
     def data(self) -> bytes | None:
         return None if self.parts is None else b"".join(self.parts)
+
+
+class Rest(Deferral):
+    """The parts of a request that come after the initial part."""
+
+    def __init__(self, run: Run, variant: Variant) -> None:
+        Deferral.__init__(self, run)
+        self._variant = variant
+
+    @classmethod
+    def begun(cls, run: Run, variant: Variant) -> Rest | None:
+        """Begin the deferred fragments of a run. Returns None if it has none."""
+        rest = cls(run, variant)
+        if not rest.has_next:
+            run.deferral = None
+            return None
+        variant.users += 1
+        return rest
+
+    async def close(self) -> None:
+        """End the request. What is still executed is cancelled. Must be called once."""
+        try:
+            await self._run.give_up()
+        finally:
+            self._run.deferral = None
+            self._run.close()
+            self._variant.leave()
 
 
 def free_of_charge(taken: int) -> None:
@@ -119,6 +148,7 @@ class Plan:
         again: Again | None = None,
         deadline: Deadline | None = None,
         most_bytes: int = 0,
+        incremental: bool = False,
     ) -> Outcome:
         """Run one request, or one event (`root`) of a subscription. Returns its outcome. Raises
         TooLarge if its data has more than `most_bytes` bytes (0: any number).
@@ -130,6 +160,9 @@ class Plan:
         If it returns True, the result of the step is dropped and the step runs again. Requests that
         graphql-core runs never run again.
 
+        With `incremental`, deferred fragments are not executed yet: the outcome has their `rest`.
+        Otherwise their fields are in the data.
+
         If `deadline` cancels a mutation, the outcome has the root fields that are done (`Run.cut`).
         If it cancels a query, CancelledError is raised.
         """
@@ -139,7 +172,7 @@ class Plan:
         coerced, values, errors = self.variables.coerce(inputs)
         if errors:
             return Outcome(None, errors, started=False)
-        variant = self._variant(coerced)
+        variant = self._variant(coerced, incremental)
         if variant is None:
             return await self._fall_back(context, variables, root, most_bytes)
         if variant.unprepared:
@@ -153,6 +186,7 @@ class Plan:
             return Outcome(None, [error.with_traceback(None)], started=False)
         in_full = partial(self.variables.in_full, inputs)
         run = Run(steps, context, root, coerced, values, in_full, again, self._most_errors)
+        rest: Rest | None = None
         try:
             try:
                 await run.execute()
@@ -162,29 +196,37 @@ class Plan:
                     raise
                 run.cut(deadline.seconds)
                 parts = await run.write(most_bytes)
+            outcome = Outcome(parts, run.errors, left_out=run.left_out)
+            if variant.defers and not run.failures.root_nulled:
+                rest = outcome.rest = Rest.begun(run, variant)
         finally:
-            run.close()
-        return Outcome(parts, run.errors, left_out=run.left_out)
+            if rest is None:
+                run.close()
+        return outcome
 
-    def _variant(self, variables: Mapping[str, Any]) -> Variant | None:
-        """The variant for these values of @skip and @include; None if a value is neither a boolean
-        nor null."""
+    def _variant(self, variables: Mapping[str, Any], defer: bool = False) -> Variant | None:
+        """The variant for these values of @skip, @include and @defer; None if a value is neither a
+        boolean nor null."""
         names = self._conditions
         key = tuple([variables.get(name, _MISSING) for name in names]) if names else ()
+        if defer and self.operation.defers:
+            key += (DEFERRED,)
         variant = self._variants.get(key)
         return self._new_variant(key) if variant is None else variant
 
     def _new_variant(self, key: tuple[Any, ...]) -> Variant | None:
-        if any(not (type(value) is bool or value is None) for value in key):
+        defer = key[-1:] == (DEFERRED,)
+        values = key[:-1] if defer else key
+        if any(not (type(value) is bool or value is None) for value in values):
             return None
-        flags = dict(zip(self._conditions, key, strict=True))
-        variant = Variant(self.operation, flags, self.selections, self._charged)
+        flags = dict(zip(self._conditions, values, strict=True))
+        variant = Variant(self.operation, flags, self.selections, self._charged, defer)
         if self._variants:
             self.compiled += self.selections
         self._variants[key] = variant
         if len(self._variants) > VARIANTS:
             _, dropped = self._variants.popitem(last=False)
-            dropped.forget()
+            dropped.drop()
         return variant
 
     def _charged(self, taken: int) -> None:

@@ -8,12 +8,12 @@ thread beside the event loop.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import Any, TypeAlias
 
 from graphql import GraphQLError, GraphQLObjectType
-from graphql.execution.collect_fields import FieldDetails
+from graphql.execution.collect_fields import DeferUsage, FieldDetails
 
 from gateway.execution.compile.resolvers import source_of
 from gateway.execution.levels.lists import ListSlot
@@ -21,8 +21,9 @@ from gateway.execution.levels.objects import AbstractSlot, ObjectSlot
 from gateway.execution.levels.shapes import Shape, slot_of
 from gateway.execution.levels.slot import Slot
 from gateway.execution.levels.writer import BUILT
+from gateway.execution.model.fragments import INITIAL, Fragment, Fragments, Group
 from gateway.execution.model.operation import Operation
-from gateway.execution.model.selection import Field, Selection, Source
+from gateway.execution.model.selection import Field, Place, Selection, Source
 from gateway.execution.side_thread import Aside
 
 LARGE = 250
@@ -44,10 +45,14 @@ class Variant:
         flags: dict[str, bool | None],
         size: int,
         charge: Charge,
+        defer: bool = False,
     ) -> None:
-        """`flags` are the values of the variables in @skip and @include; null for a variable with a
-        default for which the client sent null. `size` is the approximate number of the operation's
-        selections. For `charge` see `Engine.compile`."""
+        """`flags` are the values of the variables in @skip, @include and @defer; null for a
+        variable with a default for which the client sent null. `size` is the approximate number of
+        the operation's selections. For `charge` see `Engine.compile`. Without `defer`, deferred
+        fragments are executed with all other fields."""
+        self.defers = defer and operation.defers
+        self._fragments = Fragments()
         self.operation, self._flags, self._size, self._charge = operation, flags, size, charge
         self.shares = self.unprepared = size > LARGE
         """`shares`: whether response paths share equal selections. `unprepared`: whether the
@@ -57,12 +62,17 @@ class Variant:
         self._shared: dict[tuple[Any, ...], Selection] = {}
         """The shared selections, by type and by the ids of the field nodes."""
         self._bytes = self._charged = 0
+        self.users = 0
+        """The number of requests with deferred fragments that still run."""
+        self._dropped = False
 
     def select(self, type_: GraphQLObjectType, details: list[FieldDetails]) -> Selection:
         """The selection below a field, for objects of one type."""
         if not self.shares:
             return self._below(type_, details)
         key = (type_, *[id(one.node) for one in details])
+        if self.defers:
+            key += tuple(id(one.defer_usage) for one in details)
         found = self._shared.get(key)
         if found is None:
             found = self._shared[key] = self._below(type_, details)
@@ -70,18 +80,49 @@ class Variant:
 
     def _below(self, type_: GraphQLObjectType, details: list[FieldDetails]) -> Selection:
         try:
-            fields = self.operation.sub_fields(self._flags, type_, details)
-        except GraphQLError as error:  # of @skip or @include
-            return self._new(type_, {}, error.with_traceback(None))
+            begun: list[DeferUsage] | None = [] if self.defers else None
+            fields = self.operation.sub_fields(self._flags, type_, details, begun)
+        except GraphQLError as error:  # of @skip, @include or @defer
+            group = self._fragments.group(details)
+            return self._new(type_, {}, error.with_traceback(None), group)
+        if begun is not None:
+            return self._with_layers(type_, fields, details, begun)
         return self._new(type_, fields)
+
+    def _with_layers(
+        self,
+        type_: GraphQLObjectType,
+        fields: dict[str, list[FieldDetails]],
+        above: list[FieldDetails],
+        begun: list[DeferUsage],
+    ) -> Selection:
+        """Returns the selection of the fields that are executed for the same fragments as the field
+        above, with the selections of all other fields of the place. `begun` are the deferred
+        fragments that begin here."""
+        own = self._fragments.group(above) if above else INITIAL
+        by_group: dict[Group, dict[str, list[FieldDetails]]] = {own: {}}
+        for key, details in fields.items():
+            by_group.setdefault(self._fragments.group(details), {})[key] = details
+        made = {group: self._new(type_, some, None, group) for group, some in by_group.items()}
+        main, known = made.pop(own), self._fragments_of(above)
+        if begun or made or any(self._fragments_of(each) != known for each in fields.values()):
+            fragments = [self._fragments.of(usage) for usage in begun]
+            main.place = Place(main, made, fragments, list(fields), self._fragments_of)
+        return main
+
+    def _fragments_of(self, details: Iterable[FieldDetails]) -> set[Fragment | None]:
+        """The deferred fragments in which the nodes of a field are; None for a node in none."""
+        of = self._fragments.of
+        return {None if one.defer_usage is None else of(one.defer_usage) for one in details}
 
     def _new(
         self,
         type_: GraphQLObjectType,
         fields: dict[str, list[FieldDetails]],
         failure: GraphQLError | None = None,
+        group: Group = INITIAL,
     ) -> Selection:
-        selection = Selection(self, type_, fields, failure)
+        selection = Selection(self, type_, fields, failure, group)
         self._made.append(selection)
         self._bytes += (len(selection.fields) + 1) * BYTES_A_FIELD
         if self._preparing is None:
@@ -107,7 +148,10 @@ class Variant:
         field of a mutation, one for a whole query. Raises GraphQLError if the @skip or @include of
         a root field has no value."""
         operation = self.operation
-        fields = operation.root_fields(self._flags)
+        begun: list[DeferUsage] | None = [] if self.defers else None
+        fields = operation.root_fields(self._flags, begun)
+        if begun is not None and not operation.serial:
+            return [self._with_layers(operation.root, fields, [], begun)]
         if not operation.serial:
             return [self._new(operation.root, fields)]
         return [self._new(operation.root, {key: fields[key]}) for key in fields]
@@ -135,12 +179,25 @@ class Variant:
         most = 4 * self._size  # below an interface, each possible type has its own selection
         while left and len(self._made) < most:
             selection = left.pop()
-            for below in compile_parts(selection):
+            for below in (*compile_parts(selection), *layers_of(selection)):
                 if pause is not None:
                     pause()
                 if below not in seen:
                     seen.add(below)
                     left.append(below)
+
+    def drop(self) -> None:
+        """Forget the variant when no request with deferred fragments uses it any more: a further
+        part needs the same selections."""
+        self._dropped = True
+        if not self.users:
+            self.forget()
+
+    def leave(self) -> None:
+        """A request with deferred fragments has ended."""
+        self.users -= 1
+        if self._dropped and not self.users:
+            self.forget()
 
     def forget(self) -> None:
         """Drop all compiled parts, break their reference cycles, and report their bytes as
@@ -152,6 +209,12 @@ class Variant:
         self._made.clear()
         self._shared.clear()
         self.__dict__.pop("steps", None)
+
+
+def layers_of(selection: Selection) -> Iterator[Selection]:
+    """Yields the selections of the deferred fields of the same objects."""
+    if selection.place is not None:
+        yield from selection.place.layers.values()
 
 
 def compile_parts(selection: Selection) -> Iterator[Selection]:

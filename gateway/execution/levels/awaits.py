@@ -55,6 +55,10 @@ def add_objects(
         column.put(rows, [(table, row) for row in range(first, first + count)])
     else:
         column.put(rows, range(first, first + count))
+    if table.later is not None:
+        table.later.objs += objs
+        if run.deferral is not None:
+            run.deferral.added(table, first, count)
     entry = table.entry
     if entry is not None and entry.context is run.resolver_context:
         entry.objs += objs

@@ -75,6 +75,7 @@ class Run(State):
         self.queue, self.waiting, self.loads = deque(), set(), []
         self.unchecked, self.dropped = [], []
         self.resolver_context = self.next_field_context = self.helpers = None
+        self.deferral = None
         self.serial_chain = self.sliced = self.nulled = self.cancelled = False
         self.objects_made = self.objects_since_rest = 0
         self.failures, self.waits = Failures(most_errors), Waits()
@@ -137,11 +138,30 @@ class Run(State):
             if self.waits.unwanted or self.dropped:
                 await self.waits.end_unwanted(self)
         except BaseException:
-            self._forget_queue()
-            await self.waits.abandon(self)
+            await self.give_up()
             raise
         finally:
             self._task = None
+
+    async def go_on(self) -> None:
+        """Execute deferred fields, until a deferred fragment is complete or nothing is left."""
+        self._task = task_of(self.loop)
+        try:
+            await self._work()
+        except BaseException:
+            await self.give_up()
+            raise
+        finally:
+            self._task = None
+
+    async def give_up(self) -> None:
+        """Cancel what runs, and wait until it has ended."""
+        self._forget_queue()
+        await self.waits.abandon(self)
+
+    def begin_writing(self) -> None:
+        """A turn of work begins, after which the run may rest."""
+        self._since = self.loop.time()
 
     def cut(self, seconds: float) -> None:
         """Write the response of a mutation that the deadline cancelled. Fields that are done stay;
@@ -220,6 +240,8 @@ class Run(State):
         table = Table(step.shape.slots, None, step)
         table.add(1, (0,))
         self.roots.append(table)
+        if table.later is not None:
+            table.later.objs.append(self.root)
         beside = self.next_field_context is not None or self.waits.unwanted or self.dropped
         fetches = step.shape.fetches
         single = len(step.fields) == 1 and len(fetches) == 1 and not fetches[0].bulk
@@ -256,6 +278,8 @@ class Run(State):
             if queue or failures.new or self.unchecked:
                 continue
             if not waits.arrivals:
+                if self.deferral is not None and self.deferral.settle():
+                    return
                 if not (self.waiting or self.loads):
                     return
                 batch = waits.only_batch(self)

@@ -235,13 +235,13 @@ cdef class Keys:
 
 
 cdef class TableWriter:
-    """Writes a root table, with everything below it. Lists and objects that are being written are
+    """Writes a row of a root table, with everything below it. Lists and objects that are being written are
     on a stack of frames, so that the writer can stop after any object."""
 
-    def __init__(self, Table root):
+    def __init__(self, Table root, Py_ssize_t row=0):
         self.root = root
         make_room(&self.out, ROOM)
-        self.push(root, keys_of(root), 0, 0)
+        self.push(root, keys_of(root), row, 0)
 
     def __dealloc__(self):
         PyMem_Free(self.frames)

@@ -60,6 +60,10 @@ class PendingLoad:
                 self._resolver_context, complete_values, run, self._column, rows, values
             )
 
+    def column(self) -> Column:
+        """The column of the values."""
+        return self._column
+
     def wanted(self, _: int) -> bool:
         """Whether any value still has a position in the response."""
         return any(is_alive(self._column, row) for row in self._rows)
@@ -101,6 +105,9 @@ class BulkCall(PendingColumn):
             self._resolver_context, complete_values, run, self._column, self._rows, values
         )
 
+    def column(self) -> Column:
+        return self._column
+
     def wanted(self, _: int) -> bool:
         return any(is_alive(self._column, row) for row in self._rows)
 
@@ -134,6 +141,9 @@ class PendingBatch(PendingColumn):
                 load = each
                 if load in waiting and load.load.done():
                     load.done()
+
+    def column(self) -> None:
+        """None: the loads that wait for the batch have a column."""
 
     def wanted(self, _: int) -> bool:
         return any(

@@ -91,6 +91,12 @@ class Shape:
         if not self.leaves:
             self.reader = None
 
+    def numbers(self) -> dict[str, int]:
+        """The number of each field's column, by response name."""
+        fields = self._selection.fields
+        keys = [field.key for field in fields if not isinstance(field.source, Constant)]
+        return {key: number for number, key in enumerate(keys)}
+
     def keys(self) -> Keys:
         """Returns the texts before each column, and after the last, for the compiled writer."""
         if self._keys is None:

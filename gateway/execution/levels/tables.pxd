@@ -23,7 +23,7 @@ cdef class Column:
 
 cdef class Table:
     cdef public Column above
-    cdef public object entry, keys, selection
+    cdef public object entry, keys, later, selection
     cdef public list columns, parents, starts
     cdef public Py_ssize_t count
     cdef public bint listed

@@ -27,7 +27,8 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 
-from gateway.execution.model.selection import Field, Selection
+from gateway.execution.model.fragments import Group
+from gateway.execution.model.selection import Field, Place, Selection
 
 LEAF, ID, LIST, OBJECT, ABSTRACT = range(5)
 """The kinds of columns. In a column of IDs, compiled code has integers beside strings."""
@@ -119,7 +120,7 @@ class Table:
     """
 
     __slots__ = (
-        *("above", "columns", "count", "entry", "keys", "listed", "parents", "selection"),
+        *("above", "columns", "count", "entry", "keys", "later", "listed", "parents", "selection"),
         "starts",
     )
 
@@ -139,6 +140,10 @@ class Table:
         """The latest entry of the queue for rows of this table, which may be extended."""
         self.keys: Any = None
         """The compiled writer's texts between the fields (`Shape.keys`), when it needs them."""
+        self.later: Later | None = None
+        """The objects and the layers of deferred fields; None without deferred fields."""
+        if selection is not None and selection.place is not None:
+            self.later = Later(selection.place)
 
     def add(self, count: int, parents: Any) -> int:
         """Add a group of rows, whose values are null at first. Returns the first row."""
@@ -165,6 +170,26 @@ class Table:
     def index(self, row: int) -> int:
         """The index of an item in its list."""
         return row - self.starts[bisect_right(self.starts, row) - 1]
+
+
+class Later:
+    """The objects of a table, and the tables of their deferred fields, which are the table's
+    layers: they have the same rows. For a layer, `of` is the table."""
+
+    __slots__ = ("layers", "objs", "of", "place")
+
+    def __init__(self, place: Place | None, of: Table | None = None) -> None:
+        self.place, self.of = place, of
+        self.objs: list[Any] = []
+        self.layers: dict[Group, Table] = {}
+
+
+def new_layer(table: Table, selection: Selection) -> Table:
+    """Returns a new layer of a table. It shares the rows' positions with the table."""
+    layer = Table(selection.shape.slots, table.above, selection)
+    layer.later = Later(None, table)
+    layer.starts, layer.parents = table.starts, table.parents
+    return layer
 
 
 def _column(slot: Typed, table: Table) -> Column:
@@ -261,6 +286,11 @@ class Order:
 def cut_loose(table: Table) -> None:
     """Break the reference cycles of a table and all tables below it."""
     columns, table.columns = table.columns, []
+    later, table.later = table.later, None
+    if later is not None:
+        layers, later.of, later.layers = later.layers, None, {}
+        for layer in layers.values():
+            cut_loose(layer)
     for column in columns:
         below, column.below = column.below, None
         if below is not None:
@@ -279,3 +309,5 @@ def tables_below(roots: Sequence[Table]) -> Iterator[Table]:
         for column in table.columns:
             if column.below is not None:
                 left += column.below
+        if table.later is not None:
+            left += table.later.layers.values()

@@ -67,6 +67,30 @@ async def written(
     return await encode(data, most)
 
 
+async def written_rows(
+    table: Table, rows: Sequence[int], rest: Callable[[], Awaitable[None]]
+) -> list[list[bytes]]:
+    """Returns the JSON of the objects at these rows of a table, each in several parts if it is
+    large."""
+    texts: list[list[bytes]] = []
+    if BUILT:
+        for row in rows:
+            one, parts = json_writer.TableWriter(table, row), list[bytes]()
+            while one.step(AT_ONCE, PART):
+                parts.append(one.take())
+                await rest()
+            parts.append(one.take())
+            texts.append(parts)
+        await rest()
+        return texts
+    made: list[Any] = []
+    for _ in _objects(table, made):
+        await rest()
+    for row in rows:
+        texts.append(await encode(made[row]))
+    return texts
+
+
 async def _compiled(
     roots: Sequence[Table],
     rest: Callable[[], Awaitable[None]],

@@ -6,7 +6,7 @@ graphql-core's own functions collect the fields (section "Field Collection" of t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from graphql import (
@@ -23,14 +23,20 @@ from graphql import (
     VariableNode,
 )
 from graphql.execution.collect_fields import (
+    CollectFieldsContext,
+    DeferUsage,
     FieldDetails,
     FragmentDetails,
     collect_fields,
     collect_subfields,
+    does_fragment_condition_match,
+    get_defer_usage,
+    get_field_entry_key,
+    should_include_node,
 )
 from graphql.execution.values import VariableValues
 
-INCREMENTAL = ("defer", "stream")
+CONDITIONAL = ("skip", "include", "defer")
 NO_PROPAGATION = "experimental_disableErrorPropagation"
 
 
@@ -65,8 +71,10 @@ class Operation:
         if any(d.variable_definitions for d in self.fragments.values()):
             raise NotCompiled("variables of a fragment")
         self.details = {name: FragmentDetails(d, None) for name, d in self.fragments.items()}
+        self.defers = False
+        """Whether a fragment has @defer."""
         self.conditions = tuple(sorted(self._conditions()))
-        """The names of the variables in @skip and @include, sorted."""
+        """The names of the variables in @skip, @include and @defer, sorted."""
 
     def _conditions(self) -> set[str]:
         found: set[str] = set()
@@ -76,9 +84,10 @@ class Operation:
             for node in sets.pop().selections:
                 for directive in node.directives or ():
                     directive_name = directive.name.value
-                    if directive_name in INCREMENTAL:
-                        raise NotCompiled(f"@{directive_name}")
-                    if directive_name in ("skip", "include"):
+                    if directive_name == "stream":
+                        raise NotCompiled("@stream")
+                    self.defers = self.defers or directive_name == "defer"
+                    if directive_name in CONDITIONAL:
                         for argument in directive.arguments or ():
                             if isinstance(argument.value, VariableNode):
                                 found.add(argument.value.name.value)
@@ -89,19 +98,77 @@ class Operation:
                     assert isinstance(node, FragmentSpreadNode)
         return found
 
-    def root_fields(self, flags: Mapping[str, Any]) -> dict[str, list[FieldDetails]]:
+    def root_fields(
+        self, flags: Mapping[str, Any], begun: list[DeferUsage] | None = None
+    ) -> dict[str, list[FieldDetails]]:
         """The collected fields of the root selection set, by response name. `flags` are the values
-        of the variables in `conditions`."""
-        collected = collect_fields(
-            self.schema, self.details, VariableValues({}, dict(flags)), self.root, self.node
-        )
+        of the variables in `conditions`. `begun` gets the deferred fragments that begin here;
+        without it, the fields of deferred fragments are fields like all others."""
+        values = VariableValues({}, dict(flags))
+        if self.defers:
+            return self._collect(values, self.root, [(self.node.selection_set, None)], begun)
+        collected = collect_fields(self.schema, self.details, values, self.root, self.node)
         return collected.grouped_field_set
 
     def sub_fields(
-        self, flags: Mapping[str, Any], type_: GraphQLObjectType, details: list[FieldDetails]
+        self,
+        flags: Mapping[str, Any],
+        type_: GraphQLObjectType,
+        details: list[FieldDetails],
+        begun: list[DeferUsage] | None = None,
     ) -> dict[str, list[FieldDetails]]:
         """The collected fields below a field, for objects of one type, by response name."""
-        collected = collect_subfields(
-            self.schema, self.details, VariableValues({}, dict(flags)), self.node, type_, details
-        )
+        values = VariableValues({}, dict(flags))
+        if self.defers:
+            sets = [(one.node.selection_set, one.defer_usage) for one in details]
+            return self._collect(values, type_, sets, begun)
+        collected = collect_subfields(self.schema, self.details, values, self.node, type_, details)
         return collected.grouped_field_set
+
+    def _collect(
+        self,
+        values: VariableValues,
+        type_: GraphQLObjectType,
+        sets: Sequence[tuple[SelectionSetNode | None, DeferUsage | None]],
+        begun: list[DeferUsage] | None,
+    ) -> dict[str, list[FieldDetails]]:
+        """Collects fields as graphql-core does, but a fragment's fields once for each deferred
+        fragment around its spreads. graphql-core leaves out the fields that an earlier part has;
+        here a part has all fields of its fragment."""
+        context = CollectFieldsContext(
+            self.schema, self.details, values, self.node, type_, {}, False, [], False
+        )
+        found: dict[str, list[FieldDetails]] = {}
+        visited: set[tuple[int, int]] = set()
+        left = [(iter(one.selections), usage) for one, usage in reversed(sets) if one is not None]
+        while left:
+            selections, usage = left[-1]
+            node = next(selections, None)
+            if node is None:
+                left.pop()
+                continue
+            if not should_include_node(context, node, values):  # type: ignore[arg-type]
+                continue
+            if isinstance(node, FieldNode):
+                known = found.setdefault(get_field_entry_key(node), [])
+                known.append(FieldDetails(node, usage))
+                continue
+            assert isinstance(node, InlineFragmentNode | FragmentSpreadNode)
+            inner: Any = node
+            if isinstance(node, FragmentSpreadNode):
+                inner = self.fragments[node.name.value]
+            if not does_fragment_condition_match(self.schema, inner, type_):
+                continue
+            own = get_defer_usage(values, None, node, usage)
+            below = usage
+            if begun is not None and own is not None:
+                below = own
+            if isinstance(node, FragmentSpreadNode):
+                once = id(inner), id(usage if below is usage else own.directive_node)  # type: ignore[union-attr]
+                if once in visited:
+                    continue
+                visited.add(once)
+            if below is not usage and begun is not None:
+                begun.append(below)  # type: ignore[arg-type]
+            left.append((iter(inner.selection_set.selections), below))
+        return found

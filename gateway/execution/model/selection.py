@@ -8,6 +8,7 @@ compiler and the sources.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -21,8 +22,12 @@ from graphql import (
 )
 from graphql.execution.collect_fields import FieldDetails
 
+from gateway.execution.model.fragments import INITIAL, Fragment, Group
 from gateway.execution.model.lines import at_nodes
 from gateway.execution.model.operation import Operation
+
+CONSTANT = -1
+"""The column number of a field that has no column."""
 
 
 class Source(Protocol):
@@ -64,6 +69,8 @@ class Field:
         self.parent, self.key, self.rank = parent, key, rank
         self.details, self.definition = details, definition
         self.nodes: list[FieldNode] = [detail.node for detail in details]
+        if len(details) > 1 and self.operation.defers:
+            self.nodes = list({id(node): node for node in self.nodes}.values())
         self.name = self.nodes[0].name.value
         self.nonnull = isinstance(definition.type, GraphQLNonNull)
 
@@ -104,7 +111,7 @@ class Selection:
     """The collected fields of a selection set, for one object type.
 
     `failure` is the error of its @skip and @include, if they have no value: each object that has
-    the selection fails with it.
+    the selection fails with it. `group` are the deferred fragments for which it is executed.
     """
 
     def __init__(
@@ -113,8 +120,12 @@ class Selection:
         type_: GraphQLObjectType,
         collected: dict[str, list[FieldDetails]],
         failure: GraphQLError | None = None,
+        group: Group = INITIAL,
     ) -> None:
         self._compiler, self.type, self.failure = compiler, type_, failure
+        self.group = group
+        self.place: Place | None = None
+        """The deferred fields of the same objects; None if there are none."""
         schema = compiler.operation.schema
         self.fields: list[Field] = []
         for key, details in collected.items():
@@ -123,6 +134,10 @@ class Selection:
                 self.fields.append(
                     Field(compiler, type_, key, len(self.fields), details, definition)
                 )
+
+    def empty(self) -> Selection:
+        """Returns a selection without fields for the same objects."""
+        return Selection(self._compiler, self.type, {})
 
     @cached_property
     def shape(self) -> Any:
@@ -133,5 +148,51 @@ class Selection:
         """Drop the cached properties, to break reference cycles: most of them refer to the
         selection."""
         self.__dict__.pop("shape", None)
+        self.place = None
         for field in self.fields:
             field.forget()
+
+
+class Place:
+    """A selection set with deferred fragments, for one object type: its main selection, and a
+    selection for each further group of fields."""
+
+    def __init__(
+        self,
+        main: Selection,
+        layers: Mapping[Group, Selection],
+        fragments: Sequence[Fragment],
+        order: Sequence[str],
+        fragments_of: Callable[[Iterable[FieldDetails]], set[Fragment | None]],
+    ) -> None:
+        """`fragments` begin at this place. `order` are all response names in their order.
+        `fragments_of` are the fragments in which the nodes of a field are."""
+        self.main, self.layers, self.fragments = main, layers, fragments
+        self._order, self._fragments_of = order, fragments_of
+        self._views: dict[Fragment, tuple[Selection, list[tuple[Group, int]]]] = {}
+
+    def view(self, fragment: Fragment) -> tuple[Selection, list[tuple[Group, int]]]:
+        """Returns a selection of the fragment's own fields, and for each of its columns: the group
+        of the selection that executes the field, and the number of the column there."""
+        found = self._views.get(fragment)
+        if found is None:
+            found = self._views[fragment] = self._new_view(fragment)
+        return found
+
+    def _new_view(self, fragment: Fragment) -> tuple[Selection, list[tuple[Group, int]]]:
+        main, own = self.main, dict[str, tuple[Field, tuple[Group, int]]]()
+        for selection in (main, *self.layers.values()):
+            numbers = selection.shape.numbers()
+            for field in selection.fields:
+                if fragment in self._fragments_of(field.details):
+                    number = numbers.get(field.key, CONSTANT)
+                    own[field.key] = field, (selection.group, number)
+        view = main.empty()
+        columns = []
+        for key in self._order:
+            if key in own:
+                field, at = own[key]
+                view.fields.append(field)
+                if at[1] != CONSTANT:
+                    columns.append(at)
+        return view, columns

@@ -1,7 +1,7 @@
 cdef class State:
     cdef public bint cancelled, nulled, serial_chain, sliced
     cdef public list dropped, garbage, latest, loads, roots, unchecked
-    cdef public object context, failures, helpers, loop, next_field_context, queue
+    cdef public object context, deferral, failures, helpers, loop, next_field_context, queue
     cdef public object resolver_context, root, variables, waits
     cdef public set waiting
     cdef public Py_ssize_t objects_made, objects_since_rest

@@ -55,8 +55,17 @@ class State:
     """The state of one request's execution."""
 
     __slots__ = (
-        *("cancelled", "context", "dropped", "failures", "garbage", "helpers", "latest", "loads"),
-        *("loop", "next_field_context", "nulled", "objects_made", "objects_since_rest", "queue"),
+        *("cancelled", "context", "deferral", "dropped", "failures", "garbage", "helpers"),
+        *(
+            "latest",
+            "loads",
+            "loop",
+            "next_field_context",
+            "nulled",
+            "objects_made",
+            "objects_since_rest",
+            "queue",
+        ),
         *("resolver_context", "root", "roots", "serial_chain", "sliced", "unchecked", "variables"),
         *("waiting", "waits"),
     )
@@ -88,6 +97,9 @@ class State:
     """Tasks whose values are not needed: they are in values without a position in the response, or
     a type was resolved without them. They are cancelled at the end of the request: resolvers of
     other positions may await them."""
+    deferral: Any
+    """The deferred fields that are executed (`levels.deferral.Deferral`); None before the initial
+    part is complete."""
     garbage: list[list[Any]]
     """Large lists. They are freed after the response, a slice in each turn of the event loop."""
     helpers: Any

@@ -165,6 +165,10 @@ class PendingColumn(Column):
         if values:
             run.run_in_context(self._resolver_context, self._then, run, values, numbers)
 
+    def column(self) -> Any:
+        """The column of the values: a `levels.tables.Column`."""
+        return self._positions.column
+
     def wanted(self, index: int) -> bool:
         return self._run.alive(self._positions, index)
 

@@ -11,7 +11,6 @@ import strawberry
 from graphql import (
     GraphQLArgument,
     GraphQLBoolean,
-    GraphQLDeferDirective,
     GraphQLField,
     GraphQLInt,
     GraphQLList,
@@ -19,6 +18,7 @@ from graphql import (
     GraphQLObjectType,
     GraphQLScalarType,
     GraphQLSchema,
+    GraphQLStreamDirective,
     GraphQLString,
     parse,
     specified_directives,
@@ -184,11 +184,11 @@ async def test_operations_with_several_results_are_refused() -> None:
     schema = GraphQLSchema(
         GraphQLObjectType("Query", {"a": field}),
         subscription=GraphQLObjectType("Subscription", {"a": field}),
-        directives=[*specified_directives, GraphQLDeferDirective],
+        directives=[*specified_directives, GraphQLStreamDirective],
     )
-    outcome = await Engine(schema).compile(parse("{...@defer{a}}")).run()
+    outcome = await Engine(schema).compile(parse("{a @stream}")).run()
     assert not outcome.started
-    assert "@defer" in outcome.errors[0].message
+    assert "@stream" in outcome.errors[0].message
 
 
 @strawberry.type
