@@ -1,8 +1,8 @@
 """Embedded stores for tests, each in a directory of its own."""
 
 import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from functools import partialmethod
 from pathlib import Path
 from urllib.parse import quote, urlsplit
@@ -12,7 +12,7 @@ import redis.asyncio
 
 from datasources.factory import StoresConfig, close_stores, open_stores
 from datasources.protocols import Job, Stores
-from datasources.redis import RedisMappingCache
+from datasources.redis import RedisBroadcasts, RedisMappingCache
 from datasources.sqlite import SqliteShards
 from datasources.streaq import StreaqQueue
 from datasources.topology import ModShards, ShardRange, Topology
@@ -82,13 +82,20 @@ def _keep_new_shards(folder: Path) -> None:
         _NEW_SHARDS.update({path.name: path.read_bytes() for path in folder.glob("*.sqlite")})
 
 
+@contextmanager
+def patient_stores() -> Iterator[None]:
+    """Stores that are opened meanwhile wait long for answers: the machine may be busy."""
+    with pytest.MonkeyPatch.context() as patch:
+        for store in (RedisMappingCache, RedisBroadcasts, StreaqQueue, SqliteShards):
+            patient = partialmethod(store.__init__, deadline=PATIENT)  # type: ignore[misc]
+            patch.setattr(store, "__init__", patient)
+        yield
+
+
 @asynccontextmanager
 async def embedded_stores(config: StoresConfig) -> AsyncIterator[Stores]:
     """All stores, created if they are new. They are closed when the background work is done."""
-    with pytest.MonkeyPatch.context() as patch:
-        for store in (RedisMappingCache, StreaqQueue, SqliteShards):
-            patient = partialmethod(store.__init__, deadline=PATIENT)  # type: ignore[misc]
-            patch.setattr(store, "__init__", patient)
+    with patient_stores():
         stores = await open_stores(config)
     try:
         if await stores.shards.absent():

@@ -302,6 +302,13 @@ async def test_nested_fragments_that_begin_together_share_a_field(schema: GraphQ
     assert response.world.calls == {"hero": 1, "friend": 1}
 
 
+async def test_an_operation_that_graphql_core_executes_has_one_part(schema: GraphQLSchema) -> None:
+    response = Response(schema, '{ hero { id ... @defer(label: "later") { name } } }')
+    response.plan.fallback = "a test"
+    assert await response.all() == [{"hero": {"id": "1", "name": "hero 1"}}]
+    await response.close()
+
+
 @pytest.mark.parametrize(
     ("directive", "variables"),
     [("@defer(if: false)", {}), ("@defer(if: $if)", {"if": False})],

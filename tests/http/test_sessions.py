@@ -12,6 +12,7 @@ import pytest
 
 from gateway.http.auth import CLOSED, Tokens
 from gateway.live import sign_outs
+from tests.embedded_stores import patient_stores
 from tests.live_gateways import LiveGateway, live_gateway
 
 pytestmark = pytest.mark.anyio
@@ -31,9 +32,10 @@ QUERIES = {
 
 @pytest.fixture
 async def gateway(tmp_path: Path) -> AsyncIterator[LiveGateway]:
-    async with live_gateway(tmp_path) as gateway:
-        await gateway.sign_up("ann", "bob")
-        yield gateway
+    with patient_stores():
+        async with live_gateway(tmp_path) as gateway:
+            await gateway.sign_up("ann", "bob")
+            yield gateway
 
 
 async def post(gateway: LiveGateway, query: str, token: str) -> httpx.Response:

@@ -10,12 +10,17 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from graphql import (
+    REMOVE,
+    DirectiveNode,
     DocumentNode,
     ExecutionResult,
     GraphQLError,
     GraphQLSchema,
-    execute,
+    Visitor,
+    VisitorAction,
+    visit,
 )
+from graphql.execution import experimental_execute_incrementally
 from graphql.pyutils import is_awaitable
 
 from gateway.execution.compile.variables import Variables
@@ -247,9 +252,10 @@ class Plan:
             error = GraphQLError(f"Pinway does not support {UNSUPPORTED[self.fallback]}.")
             return Outcome(None, [error], started=False)
         self._fell_back()
-        result = execute(
+        # `execute` refuses schemas with @defer.
+        result = experimental_execute_incrementally(
             self._schema,
-            self._document,
+            _in_one_part(self._document),
             root_value=root,
             context_value=context,
             variable_values=variables,
@@ -266,3 +272,14 @@ class Plan:
         causes = [error.original_error or error for error in left_out]
         parts = await encode(result.data, most_bytes) if started else None
         return Outcome(parts, errors, started, causes)
+
+
+class _InOnePart(Visitor):
+    def enter_directive(self, node: DirectiveNode, *_: Any) -> VisitorAction:
+        return REMOVE if node.name.value == "defer" else None
+
+
+def _in_one_part(document: DocumentNode) -> DocumentNode:
+    """The document without @defer."""
+    found: DocumentNode = visit(document, _InOnePart())
+    return found

@@ -8,7 +8,6 @@ from graphql import (
     GraphQLObjectType,
     GraphQLSchema,
     build_schema,
-    execute,
     get_introspection_query,
     is_composite_type,
     parse,
@@ -16,6 +15,7 @@ from graphql import (
     validate,
 )
 from graphql import get_named_type as named_type
+from graphql.execution import experimental_execute_incrementally
 from graphql.type.introspection import introspection_types
 
 from gateway.cost.estimate import Rules, estimate_of
@@ -69,7 +69,7 @@ def compared(
     document = parse(text)
     assert not validate(schema, document, RULES), text
     operation: Any = document.definitions[0]
-    result: Any = execute(schema, document, variable_values=variables)
+    result: Any = experimental_execute_incrementally(schema, document, variable_values=variables)
     assert not result.errors, result.errors
     return estimate_of(rules, document, operation).amount(variables).rows, values(result.data)
 
