@@ -10,18 +10,18 @@ export async function follow(browser, seen) {
   const create = (title) => send(CREATE_PIN, { input: { boardId, title } }, writer.token);
   const context = await profile(browser, WIDE, reader, seen);
   const page = await context.newPage();
+  // The feed's stream has begun when its first event has come. All streams of a page share a socket.
+  const counted = new Promise((resolve) => {
+    page.on("websocket", (socket) =>
+      socket.on("framereceived", ({ payload }) => payload.includes("homeFeedUpdated") && resolve()),
+    );
+  });
   await page.goto(`${URL_BASE}/user/${writer.username}`);
   const button = page.getByRole("main").getByRole("button", { name: /^Follow/ });
   await button.waitFor();
   if ((await button.getAttribute("aria-pressed")) === "true") await button.click();
   await page.getByRole("button", { name: /^Follow Leila/ }).click();
   await page.getByRole("button", { name: /^Following Leila/ }).waitFor();
-  // The feed's stream has begun when its first event has come.
-  const counted = new Promise((resolve) => {
-    page.on("websocket", (socket) =>
-      socket.on("framereceived", ({ payload }) => payload.includes("homeFeedUpdated") && resolve()),
-    );
-  });
   await page.getByRole("link", { name: "Following", exact: true }).click();
   const first = page.locator("[data-pin]").first();
   await page.getByRole("link", { name: "Pinned before" }).first().waitFor();
