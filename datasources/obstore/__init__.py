@@ -53,8 +53,8 @@ class Pictures:
             ]
 
     async def delete(self, names: Sequence[str]) -> None:
-        async with self._call("delete"):
-            for name in names:
+        for name in names:  # each has the time of a call: an account may have many
+            async with self._call("delete"):
                 try:
                     await obstore.delete_async(self._store, name)
                 except (NotFoundError, FileNotFoundError):

@@ -217,8 +217,9 @@ CLAIMS = Table(
     primary=("namespace", "key_hash"),
 )
 
-# What others did with a user's profile, boards and pins (Notification). Its row of `lists` has the
-# last place that was given, and as its version the place up to which the user has read.
+# The acts of other users on a user's profile, boards and pins (Notification). The table's row of
+# `lists` has the last place that was given, and as its version the place up to which the user has
+# read.
 NOTIFICATIONS = Table(
     "notifications",
     (

@@ -19,18 +19,12 @@ from gateway.demo.art.pieces import draw_piece, pieces
 from gateway.demo.emoji import draw_emoji, emoji
 from gateway.demo.icons import WIDTH, Brand, Card, brand, card
 from gateway.demo.photos import photo_bytes, photos
+from gateway.http.files import PICTURE_HEADERS
 
 AVATAR = 256  # pixels, width and height
 _ICON = 260  # pixels, width and height on a card
 _USERNAME = re.compile(r"[a-z0-9_.]{3,30}")
 _FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
-_HEADERS = {
-    "cache-control": "public, max-age=31536000, immutable",
-    # An SVG that is opened by itself is a page: it must not run or load anything.
-    "content-security-policy": "default-src 'none'; sandbox",
-    "cross-origin-resource-policy": "cross-origin",
-    "x-content-type-options": "nosniff",
-}
 
 
 async def brand_image(request: Request) -> Response:
@@ -131,7 +125,7 @@ def _svg(request: Request, text: str) -> Response:
 
 def _kept(request: Request, body: bytes, media_type: str) -> Response:
     etag = f'"{hashlib.blake2b(body, digest_size=12).hexdigest()}"'
-    headers = {**_HEADERS, "etag": etag}
+    headers = {**PICTURE_HEADERS, "etag": etag}
     known = request.headers.get("if-none-match", "")
     if known.strip() == "*" or etag in (tag.strip().removeprefix("W/") for tag in known.split(",")):
         return Response(status_code=304, headers=headers)

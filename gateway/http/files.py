@@ -36,6 +36,14 @@ KEPT = 128
 """Files whose content is kept, and as many whose compressed content is."""
 FOREVER = "public, max-age=31536000, immutable"
 """Cache-Control of files whose name has a hash of their content."""
+PICTURE_HEADERS = {
+    "cache-control": FOREVER,
+    # An SVG that is opened by itself is a page: it must not run or load anything.
+    "content-security-policy": "default-src 'none'; sandbox",
+    "cross-origin-resource-policy": "cross-origin",
+    "x-content-type-options": "nosniff",
+}
+"""The headers of pictures, which never change under their names."""
 _TEXTS = (".css", ".html", ".js", ".json", ".map", ".svg", ".ttf", ".txt", ".wasm")
 """Files that become smaller; pictures and woff2 fonts are compressed already."""
 

@@ -8,15 +8,10 @@ from starlette.responses import Response
 
 from datasources.errors import StoreError
 from datasources.protocols import PictureStore
+from gateway.http.files import PICTURE_HEADERS
 from gateway.uploads.addresses import stored
 
 log = logging.getLogger("pinway.uploads")
-_HEADERS = {
-    "cache-control": "public, max-age=31536000, immutable",
-    "content-security-policy": "default-src 'none'; sandbox",
-    "cross-origin-resource-policy": "cross-origin",
-    "x-content-type-options": "nosniff",
-}
 
 
 class Serving:
@@ -31,7 +26,7 @@ class Serving:
         if name is None:
             raise HTTPException(404)
         if request.headers.get("if-none-match") == etag:
-            return Response(status_code=304, headers=_HEADERS | {"etag": etag})
+            return Response(status_code=304, headers=PICTURE_HEADERS | {"etag": etag})
         try:
             content = await self._store.get(name)
         except StoreError as error:
@@ -39,4 +34,4 @@ class Serving:
             raise HTTPException(503, "pictures can't be read now: try again") from None
         if content is None:
             raise HTTPException(404)
-        return Response(content, media_type="image/webp", headers=_HEADERS | {"etag": etag})
+        return Response(content, media_type="image/webp", headers=PICTURE_HEADERS | {"etag": etag})

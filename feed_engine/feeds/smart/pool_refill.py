@@ -67,7 +67,7 @@ async def refill_pool(
             if isinstance(before, BaseException):
                 raise before
             there = {cell.column for cell in await pools.remove_dead(stores, store, row)}
-            # What the trim below would cut is not written.
+            # Cells that the trim below would cut are not written.
             best = sorted(there | cells.keys())[: settings.pool_cap]
             missing = {column: cells[column] for column in best if column not in there}
             await pools.bring(store, row, missing, at)
