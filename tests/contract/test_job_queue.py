@@ -264,7 +264,8 @@ async def test_one_failing_job_does_not_hold_up_the_others(queue: StreaqQueue) -
     assert await queue.depth() == 1
 
 
-async def test_no_more_jobs_run_at_once_than_asked_for(queue: StreaqQueue) -> None:
+async def test_no_more_jobs_run_at_once_than_asked_for(url: str) -> None:
+    queue = StreaqQueue(url, deadline=PATIENT, takeover=PATIENT, drain=0)
     running = most = 0
     gate = asyncio.Event()
 
@@ -281,6 +282,7 @@ async def test_no_more_jobs_run_at_once_than_asked_for(queue: StreaqQueue) -> No
     await queue.enqueue([Job(4, n) for n in range(1, 31)])
     async with working(queue, runs, concurrency=3):
         await drained(queue)
+    await queue.close()
     assert (most, len(runs.jobs)) == (3, 30)
 
 

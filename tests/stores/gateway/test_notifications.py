@@ -251,8 +251,13 @@ async def test_notifications_that_come_together_are_one_look(
     monkeypatch.setattr(stream_of_notifications, "Pace", lambda seconds: gate)
     async with gateway.subscribed(STREAM, "ann") as stream:
         assert (await stream.next())["unreadCount"] == 0
+        hub = gateway.runtime.live
+        assert hub is not None
+        heard = hub.counts.heard
         for pin in pins:
             await like(gateway, pin, "bob")
+        while hub.counts.heard < heard + len(pins):  # noqa: ASYNC110
+            await asyncio.sleep(0)
         gate.open.set()
         assert (await stream.next())["unreadCount"] == 3
         later = asyncio.create_task(stream.next())

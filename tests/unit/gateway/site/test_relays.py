@@ -143,9 +143,21 @@ class Seen:
     async def events(self, *args: Any) -> Forgotten:
         return Forgotten(0, {})
 
+    async def notifications(self, *args: Any) -> Forgotten:
+        return Forgotten(0, {})
+
     async def visits(self, *args: Any) -> Forgotten:
         self.expired.set()
         return Forgotten(0, {})
+
+
+async def happened(event: asyncio.Event, by: asyncio.Task[None]) -> None:
+    """Wait for what a task does. Raises the task's error if it fails before."""
+    waiting = asyncio.create_task(event.wait())
+    await asyncio.wait({waiting, by}, return_when=asyncio.FIRST_COMPLETED)
+    if not waiting.done():
+        waiting.cancel()
+        by.result()
 
 
 async def test_the_process_that_relays_removes_expired_rows_and_another_process_does_neither(
@@ -158,8 +170,8 @@ async def test_the_process_that_relays_removes_expired_rows_and_another_process_
     )
     first, second = Seen(), Seen()
     works = asyncio.create_task(work_for_host(cast(Stores, first), settings))
-    await first.expired.wait()
-    await first.relayed.wait()
+    await happened(first.expired, works)
+    await happened(first.relayed, works)
     waits = asyncio.create_task(work_for_host(cast(Stores, second), settings))
     for _ in range(3):
         first.relayed.clear()
@@ -167,8 +179,8 @@ async def test_the_process_that_relays_removes_expired_rows_and_another_process_
     assert not second.expired.is_set()
     assert not second.relayed.is_set()
     works.cancel()
-    await second.expired.wait()
-    await second.relayed.wait()
+    await happened(second.expired, waits)
+    await happened(second.relayed, waits)
     waits.cancel()
     await asyncio.gather(works, waits, return_exceptions=True)
 
