@@ -175,7 +175,7 @@ async def test_the_process_that_relays_removes_expired_rows_and_another_process_
     waits = asyncio.create_task(work_for_host(cast(Stores, second), settings))
     for _ in range(3):
         first.relayed.clear()
-        await first.relayed.wait()
+        await happened(first.relayed, works)
     assert not second.expired.is_set()
     assert not second.relayed.is_set()
     works.cancel()
