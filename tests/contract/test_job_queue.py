@@ -50,8 +50,8 @@ async def url(server_url: str) -> str:
     return await emptied(server_url)
 
 
-def open_queue(url: str) -> StreaqQueue:
-    return StreaqQueue(url, deadline=PATIENT, takeover=TAKEOVER, first_retry=0.01, drain=0)
+def open_queue(url: str, takeover: float = TAKEOVER) -> StreaqQueue:
+    return StreaqQueue(url, deadline=PATIENT, takeover=takeover, first_retry=0.01, drain=0)
 
 
 @pytest.fixture
@@ -265,7 +265,7 @@ async def test_one_failing_job_does_not_hold_up_the_others(queue: StreaqQueue) -
 
 
 async def test_no_more_jobs_run_at_once_than_asked_for(url: str) -> None:
-    queue = StreaqQueue(url, deadline=PATIENT, takeover=PATIENT, drain=0)
+    queue = open_queue(url, takeover=PATIENT)
     running = most = 0
     gate = asyncio.Event()
 

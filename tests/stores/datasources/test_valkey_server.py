@@ -3,7 +3,6 @@ Pinway."""
 
 import asyncio
 import os
-import select
 import signal
 import sys
 import tempfile
@@ -18,6 +17,7 @@ import redis.exceptions
 from datasources.errors import StoreCorrupt, StoreUnavailable
 from datasources.valkey import ValkeyServer
 from datasources.valkey.orphan import end_orphan
+from tests.ended_process import until_ended
 
 pytestmark = pytest.mark.anyio
 
@@ -160,24 +160,6 @@ async def test_a_log_cut_off_in_its_last_command_is_read_up_to_there(tmp_path: P
 async def test_there_is_no_url_while_it_does_not_run(tmp_path: Path) -> None:
     with pytest.raises(StoreUnavailable, match="not running"):
         ValkeyServer(tmp_path).url()
-
-
-async def until_ended(pid: int) -> None:
-    """Until the process, which need not be a child, has ended."""
-    if sys.platform == "linux":
-        try:
-            handle = os.pidfd_open(pid)
-        except ProcessLookupError:
-            return
-        await asyncio.to_thread(select.select, [handle], [], [])
-        os.close(handle)
-    else:
-        while True:
-            try:
-                os.kill(pid, 0)
-            except ProcessLookupError:
-                return
-            await asyncio.sleep(0.01)
 
 
 async def test_a_killed_pinway_leaves_no_server_behind(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from resolvers import notifications
 from resolvers.context import Context
 from resolvers.live import notifications as stream_of_notifications
 from tests.gateways import Gateway, embedded_gateway
+from tests.unit.gateway.server.apps import until
 
 pytestmark = pytest.mark.anyio
 LIST = """query($first: Int, $after: String, $unread: Boolean) {
@@ -256,8 +257,7 @@ async def test_notifications_that_come_together_are_one_look(
         heard = hub.counts.heard
         for pin in pins:
             await like(gateway, pin, "bob")
-        while hub.counts.heard < heard + len(pins):  # noqa: ASYNC110
-            await asyncio.sleep(0)
+        await until(lambda: hub.counts.heard >= heard + len(pins))
         gate.open.set()
         assert (await stream.next())["unreadCount"] == 3
         later = asyncio.create_task(stream.next())

@@ -8,6 +8,7 @@ import pytest
 
 from datasources.errors import ConfigError, StoreUnavailable
 from datasources.mysql.replication import programs
+from tests.ended_process import until_ended
 
 pytestmark = pytest.mark.anyio
 
@@ -17,21 +18,10 @@ async def written(fifo: Path) -> int:
     return int(await asyncio.to_thread(fifo.read_text))
 
 
-def is_running(id: int) -> bool:
-    try:
-        os.kill(id, 0)
-    except ProcessLookupError:
-        return False
-    return True
-
-
-async def check_ended(id: int) -> None:
-    """A killed process keeps its id until the event loop reads its status."""
-    for _ in range(6000):  # a minute
-        if not is_running(id):
-            return
-        await asyncio.sleep(0.01)
-    raise AssertionError(f"process {id} still runs")
+async def check_ended(*ids: int) -> None:
+    async with asyncio.timeout(60.0):
+        for id in ids:
+            await until_ended(id)
 
 
 async def test_a_cancelled_command_ends_its_program(tmp_path: Path) -> None:
@@ -54,8 +44,7 @@ async def test_a_cancelled_pipe_ends_both_programs(tmp_path: Path) -> None:
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    for id in ids:
-        await check_ended(id)
+    await check_ended(*ids)
 
 
 async def test_a_pipe_without_its_second_program_does_not_start_the_first(
