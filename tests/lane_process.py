@@ -21,6 +21,8 @@ CACHE = ROOT / ".venv" / "pycache"
 PYTEST = (sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "tests.lane_report")
 GRACE = 60.0
 """Seconds in which a lane that was interrupted stops its servers."""
+END = 600.0
+"""Seconds in which a lane's process ends after its last test."""
 
 
 @dataclass
@@ -89,8 +91,13 @@ class Lane:
             while not self.outcome.finished and (line := lines.readline()):
                 if failure := self.outcome.take(line):
                     failed(failure)
+        if self.outcome.finished:
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(END)
+        if not self.outcome.finished or self._process.poll() is None:
+            self.end()  # not always: servers of a lane may serve the next lane
         status = self._process.wait()
-        if status not in (0, 1) or not self.outcome.ended:
+        if status not in (0, 1) or not self.outcome.ended or not self.outcome.finished:
             where = f", while {self.outcome.running} ran" if self.outcome.running else ""
             told = f"the lane {self.name} ended with status {status}{where}"
             self.outcome.failed.append(told)
@@ -103,7 +110,7 @@ class Lane:
         self._signal(signal.SIGINT)
 
     def end(self, grace: float = GRACE) -> None:
-        """Wait for the end of a lane that was interrupted; then end its whole process group."""
+        """Wait for the end of the lane's process; then end its whole process group."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(grace)
         self._signal(signal.SIGKILL)

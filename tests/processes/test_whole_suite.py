@@ -1,9 +1,11 @@
 """`make test`: lanes that run side by side, what they tell, and no test without a lane."""
 
+import asyncio
 import os
 import signal
 import subprocess
 import sys
+import tomllib
 from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,6 +15,7 @@ import pytest
 
 from tests import __main__ as whole
 from tests import lanes, servers
+from tests.ended_process import until_ended
 from tests.lane_process import Cost, Lane, Outcome, environment
 from tests.scale import ALL, SEED, scaled, seed
 from tests.servers import STACK
@@ -28,6 +31,16 @@ def broken(): raise KeyError("gone")
 def test_errs(broken): pass
 @pytest.mark.skip(reason="no")
 def test_is_skipped(): pass
+"""
+HANGS = """
+import pathlib, subprocess, pytest, uvloop
+
+@pytest.mark.timeout(1)
+def test_waits_for_nothing():
+    server = subprocess.Popen(["sleep", "600"])
+    pathlib.Path(__file__).with_name("server").write_text(str(server.pid))
+    loop = uvloop.new_event_loop()
+    loop.run_until_complete(loop.create_future())
 """
 INTERRUPTED = """
 import sys
@@ -56,10 +69,17 @@ def test_waits(child, capfd):
 """
 
 
-def lane(tmp_path: Path, text: str) -> tuple[Outcome, list[str], str]:
+def lane(tmp_path: Path, text: str, *options: str) -> tuple[Outcome, list[str], str]:
     """The outcome of a lane with one file, the failures that it told at once, and its output."""
     (tmp_path / "test_some.py").write_text(text)
-    arguments = ["-c", "/dev/null", "--rootdir", str(tmp_path), str(tmp_path / "test_some.py")]
+    arguments = [
+        "-c",
+        "/dev/null",
+        "--rootdir",
+        str(tmp_path),
+        *options,
+        str(tmp_path / "test_some.py"),
+    ]
     ran, told = Lane("some", arguments, tmp_path / "output", environment()), list[str]()
     return ran.follow(told.append), told, (tmp_path / "output").read_text()
 
@@ -87,6 +107,18 @@ def test_a_process_that_dies_is_a_failure_that_names_its_test(tmp_path: Path) ->
     outcome, told, _ = lane(tmp_path, "import os\ndef test_dies(): os._exit(7)")
     assert outcome.ended == {"failed": 1}
     assert told == ["the lane some ended with status 7, while test_some.py::test_dies ran"]
+
+
+def test_a_test_that_hangs_ends_its_lane_and_the_lanes_processes(tmp_path: Path) -> None:
+    set_up = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]["ini_options"]
+    outcome, told, printed = lane(
+        tmp_path, HANGS, "-o", f"timeout_method={set_up['timeout_method']}"
+    )
+    assert outcome.ended == {"failed": 1}
+    running = "while test_some.py::test_waits_for_nothing ran"
+    assert told == [f"the lane some ended with status 1, {running}"]
+    assert "run_until_complete(loop.create_future())" in printed
+    asyncio.run(until_ended(int((tmp_path / "server").read_text())))
 
 
 def test_a_lane_without_tests_is_a_failure(tmp_path: Path) -> None:
