@@ -58,7 +58,9 @@ async function renameAndSignOut(browser, seen, first, username) {
   await dialog.getByRole("button", { name: "Save" }).click();
   await page.getByText("The user name demo is taken").waitFor();
   await dialog.getByLabel("User name").fill(username.toUpperCase());
+  const loaded = page.waitForEvent("load"); // the address may change a moment earlier
   await dialog.getByRole("button", { name: "Save" }).click();
+  await loaded;
   await page.waitForURL(`**/user/${username}`);
   const kept = JSON.parse(await page.evaluate(() => localStorage.getItem("pinway:session"))).username;
   await page.goto(`${URL_BASE}/user/${first}`); // a link by the old name
