@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -14,14 +13,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from deploy.stack import ports
+
 ROOT = Path(__file__).parents[1]
 START_SECONDS = 900
 
 
 def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
+    """A port that no other test gets, and no outgoing connection."""
+    return ports.pick(["port"], {}, {})["port"]
 
 
 @dataclass

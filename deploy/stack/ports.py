@@ -9,6 +9,7 @@ from pathlib import Path
 HOST = "127.0.0.1"
 _LOWEST = 10_000
 _EPHEMERAL = Path("/proc/sys/net/ipv4/ip_local_port_range")
+_reserved: dict[int, socket.socket] = {}
 
 
 def is_free(port: int) -> bool:
@@ -21,6 +22,23 @@ def is_free(port: int) -> bool:
         except (OSError, OverflowError):
             return False
         return True
+
+
+def reserve(port: int) -> bool:
+    """Keep `port` for this process until it ends. False if a process has reserved it.
+
+    A server may start long after its port was picked, and no other stack may pick the port
+    meanwhile. The mark is a bound UDP socket: the servers use TCP, and the kernel removes the
+    socket with its process.
+    """
+    mark = socket.socket(type=socket.SOCK_DGRAM)
+    try:
+        mark.bind((HOST, port))
+    except (OSError, OverflowError):
+        mark.close()
+        return False
+    _reserved[port] = mark
+    return True
 
 
 def port_range(ephemeral: Path = _EPHEMERAL) -> range:
@@ -47,7 +65,7 @@ def pick(
     """A port for every name, all different.
 
     `in_use` are the ports of our running servers; they stay. `kept` are ports of an earlier run;
-    each stays if it is still free. All others are random.
+    each stays if it is still free. All others are random, and reserved for this process.
     """
     rng = rng or random.Random()
     candidates = port_range()
@@ -58,7 +76,7 @@ def pick(
         port = kept.get(name)
         if port is None or port in taken or not free(port):
             port = rng.choice(candidates)
-            while port in taken or port in kept.values() or not free(port):
+            while port in taken or port in kept.values() or not (free(port) and reserve(port)):
                 port = rng.choice(candidates)
         ports[name] = port
         taken.add(port)

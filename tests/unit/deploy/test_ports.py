@@ -2,6 +2,8 @@
 
 import random
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -66,12 +68,41 @@ def test_the_port_of_a_running_server_stays_though_it_is_not_free() -> None:
     assert chosen["a"] == 12_345
 
 
-def test_no_new_port_is_one_that_another_server_had() -> None:
-    class FirstTheTakenOne(random.Random):
-        def choice(self, seq: range) -> int:  # type: ignore[override]
-            return next(draws)
+class Draws(random.Random):
+    """Chooses these ports."""
 
-    draws = iter([12_345, 12_346])
-    kept = {"b": 12_345}
-    chosen = ports.pick(["a", "b"], kept, {}, free=lambda _: True, rng=FirstTheTakenOne())
+    def __init__(self, *ports: int) -> None:
+        super().__init__()
+        self._ports = iter(ports)
+
+    def choice(self, seq: range) -> int:  # type: ignore[override]
+        return next(self._ports)
+
+
+def test_a_port_that_another_process_picked_is_not_picked_until_the_process_ends() -> None:
+    picks = "from deploy.stack import ports; print(ports.pick(['a'], {}, {})['a'], flush=True)"
+    with subprocess.Popen(
+        [sys.executable, "-c", f"{picks}; input()"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as other:
+        assert other.stdout
+        port = int(other.stdout.readline())
+        assert ports.is_free(port)  # its server has not started
+        assert ports.pick(["a"], {}, {}, rng=Draws(port, *ports.port_range())) != {"a": port}
+        assert ports.pick(["a"], {"a": port}, {}) == {"a": port}  # its own stack starts again
+        other.communicate("\n")
+    assert ports.pick(["a"], {}, {}, rng=Draws(port)) == {"a": port}
+
+
+def test_no_port_is_picked_twice() -> None:
+    first = ports.pick(["a"], {}, {})
+    assert ports.pick(["a"], {}, {}, rng=Draws(first["a"], *ports.port_range())) != first
+
+
+def test_no_new_port_is_one_that_another_server_had() -> None:
+    chosen = ports.pick(
+        ["a", "b"], {"b": 12_345}, {}, free=lambda _: True, rng=Draws(12_345, 12_346)
+    )
     assert chosen == {"a": 12_346, "b": 12_345}
