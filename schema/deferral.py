@@ -1,10 +1,10 @@
-"""Declares `@defer`, which strawberry declares only together with `@stream`."""
+"""Declares `@defer` and `@stream`."""
 
 import strawberry
-from graphql import GraphQLDeferDirective
+from graphql import GraphQLDeferDirective, GraphQLStreamDirective
 
 
 def with_defer(schema: strawberry.Schema) -> strawberry.Schema:
-    """Declare the directive in a schema. Returns the schema."""
-    schema._schema.directives += (GraphQLDeferDirective,)
+    """Declare the directives in a schema. Returns the schema."""
+    schema._schema.directives += (GraphQLDeferDirective, GraphQLStreamDirective)
     return schema

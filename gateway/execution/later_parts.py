@@ -1,5 +1,6 @@
 """The parts of a response that come after its initial part, as JSON: the results of deferred
-fragments (@defer), in the format of the incremental delivery proposal of 2022-08-24."""
+fragments (@defer) and the later items of lists (@stream), in the format of the incremental delivery
+proposal of 2022-08-24."""
 
 from asyncio import timeout_at
 from collections.abc import Callable, Sequence
@@ -13,7 +14,7 @@ from gateway.cost.refusals import too_large
 from gateway.execution.client_errors import shown_with
 from gateway.execution.compile.plan import Rest
 from gateway.execution.encode import dumps
-from gateway.execution.levels.deferral import Part
+from gateway.execution.levels.deferral import DATA, Part
 from gateway.execution.levels.failures import left_out
 from gateway.execution.staleness import told_stale
 from resolvers.context import Context
@@ -90,12 +91,19 @@ class LaterParts:
         return parts
 
     def _refused(self, parts: Sequence[Part], error: GraphQLError) -> list[Part]:
-        refused = [Part(part.path, part.label, None, [error]) for part in parts]
+        refused = [Part(part.path, part.label, None, [error], part.key) for part in parts]
         return refused + self._rest.unfinished(error)
 
     async def _entry(self, part: Part) -> list[bytes]:
         """Returns a part as JSON without its closing brace."""
-        text = [b'{"data":', *(part.data or [b"null"]), b',"path":', dumps(part.path)]
+        if part.data is None:
+            text = [b'{"%b":null' % part.key.encode()]
+        elif part.key == DATA:
+            text = [b'{"data":', *part.data]
+        else:
+            text = [*part.data]
+            text[-1] = text[-1][:-1]  # the object's closing brace
+        text += [b',"path":', dumps(part.path)]
         if part.label is not None:
             text += [b',"label":', dumps(part.label)]
         errors = part.errors

@@ -5,6 +5,7 @@ import asyncio
 import json
 from collections import Counter
 from collections.abc import Callable, Coroutine
+from dataclasses import replace
 from typing import Any, TypeVar
 from unittest.mock import patch
 
@@ -18,12 +19,19 @@ from graphql import (
     OperationDefinitionNode,
     OperationType,
     SelectionSetNode,
+    TypeInfo,
+    TypeInfoVisitor,
+    Visitor,
+    get_nullable_type,
+    is_list_type,
     parse,
     print_ast,
+    visit,
 )
 from graphql.execution import experimental_execute_incrementally
 from graphql.pyutils import is_awaitable
 
+from gateway.execution.model.fragments import ITEMS
 from tests.execution import behavior, decorated, plain
 from tests.execution.comparing import Difference, Place, leftovers, settled
 from tests.execution.drawing import Draw
@@ -31,6 +39,23 @@ from tests.execution.operations import new_operation, plain_values
 
 Path = list[str | int]
 T = TypeVar("T")
+
+
+class _Streams(Visitor):
+    """Adds random @stream to fields with lists."""
+
+    def __init__(self, draw: Draw, types: TypeInfo) -> None:
+        super().__init__()
+        self._draw, self._types = draw, types
+
+    def enter_field(self, node: FieldNode, *_: Any) -> Any:
+        type_ = self._types.get_type()
+        if type_ is None or not is_list_type(get_nullable_type(type_)) or self._draw.chance(30):
+            return None
+        count = self._draw.below(4)
+        added = parse(f"{{ a @stream(initialCount: {count}) }}").definitions[0]
+        stream = added.selection_set.selections[0].directives  # type: ignore[attr-defined]
+        return replace(node, directives=(*(node.directives or ()), *stream))
 
 
 class _Inserter:
@@ -98,6 +123,16 @@ class Merged:
             raise Difference(f"a part for {path}, which is {at!r}")
         _merge(at, data, path)
 
+    def add_items(self, path: Path, items: list[Any]) -> None:
+        """Add the later items of a list. The path is the first of them."""
+        at = self.data
+        *path, first = path
+        for key in path:
+            at = at[key]
+        if not isinstance(at, list) or len(at) != first:
+            raise Difference(f"items from {first} at {path} of {at!r}")
+        at += items
+
 
 def _merge(into: Any, data: Any, path: Path) -> None:
     pairs = data.items() if isinstance(data, dict) else enumerate(data)
@@ -122,13 +157,13 @@ def _known(errors: Any) -> Errors:
 
 
 class Parts:
-    """A whole response: the initial data, all data, the errors, the number of later parts, and of
-    the parts without data."""
+    """A whole response: the initial data, all data, the errors, the numbers of later parts, of
+    parts without data, and of streamed lists."""
 
     def __init__(self, initial: Any, errors: Any) -> None:
         self.initial = json.dumps(initial, sort_keys=True)
         self.merged, self.errors = Merged(initial), _known(errors)
-        self.parts = self.failed = 0
+        self.parts = self.failed = self.streamed = 0
 
     @property
     def data(self) -> str:
@@ -150,6 +185,11 @@ async def of_engine(plan: Any, run: Any, variables: Any) -> Parts:
                 if part.data is None:
                     parts.failed += 1
                     assert part.errors
+                elif part.key == ITEMS:
+                    items = json.loads(b"".join(part.data))[ITEMS]
+                    assert items
+                    parts.streamed += 1
+                    parts.merged.add_items(part.path, items)
                 else:
                     parts.merged.add(part.path, json.loads(b"".join(part.data)))
     finally:
@@ -190,13 +230,21 @@ def _plain(data: Any) -> Any:
     return json.loads(json.dumps(data))
 
 
-async def compare(world: Draw, case: Draw, engine: Any, *, trouble: int | None) -> Counter[str]:
+async def compare(
+    world: Draw, case: Draw, engine: Any, *, trouble: int | None, streams: bool = False
+) -> Counter[str]:
     """Compare one generated operation. `trouble` is the percentage of values that are errors;
-    None means the world's own. Returns what occurred. Raises Difference."""
+    None means the world's own. With `streams`, lists are streamed, too; the parts of an operation
+    with errors are not compared then: graphql-core defers fragments inside later items, too.
+    Returns what occurred. Raises Difference."""
     place = settled(world, engine)
     place.world.ambient = False  # which context variables a field sees depends on its time, too
     operation = new_operation(case, place.world)
-    document = parse(_Inserter(case).text(parse(operation.text)))
+    document = parse(operation.text)
+    if streams:
+        types = TypeInfo(place.schema)
+        document = visit(document, TypeInfoVisitor(types, _Streams(case, types)))
+    document = parse(_Inserter(case).text(document))
     name = operation.name
     plan = place.engine.compile(document, name)
 
@@ -209,7 +257,7 @@ async def compare(world: Draw, case: Draw, engine: Any, *, trouble: int | None) 
         # graphql-core gives resolvers a node twice if it is in two fragments.
         told = [patch.object(each, "seen_in", lambda info: b"") for each in (plain, decorated)]
         with overwriting, told[0], told[1]:
-            return await _compared(place, document, plan, variables, name, trouble)
+            return await _compared(place, document, plan, variables, name, trouble, streams)
     except Exception as error:
         raise Difference(f"{type(error).__name__}: {error}\n{print_ast(document)}") from error
 
@@ -221,6 +269,7 @@ async def _compared(
     variables: Callable[[], Any],
     name: Any,
     trouble: int | None,
+    streams: bool,
 ) -> Counter[str]:
     def start(work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         return asyncio.create_task(work)  # a resolver may change the task's context variables
@@ -231,6 +280,13 @@ async def _compared(
     if not whole.started:
         return Counter({"refused": 1})
     run = place.run(trouble=trouble, shielded=True)
+    if streams:
+        mine = await start(of_engine(plan, run, variables()))
+        if left := await leftovers():
+            raise Difference(f"left behind: {left}")
+        if not whole.errors and (mine.errors or json.loads(whole.data) != mine.merged.data):
+            raise Difference(f"{mine.data}, {mine.errors}, but in one part {whole.data!r}")
+        return _seen(mine)
     try:
         core = await start(of_core(place, document, name, run, variables()))
     except (TypeError, ValueError) as error:  # a value that JSON can't represent
@@ -255,12 +311,17 @@ async def _compared(
         known = not (mine.failed or core.failed) and _in_place(core.errors, core.merged.data)
         if known and mine.errors != core.errors:
             raise Difference(f"errors {mine.errors}, but graphql-core {core.errors}")
+    return _seen(mine)
+
+
+def _seen(mine: Parts) -> Counter[str]:
     return Counter(
         {
             "deferred": mine.parts > 0,
             "errors": bool(mine.errors),
             "failed": mine.failed > 0,
             "several parts": mine.parts > 1,
+            "streamed": mine.streamed > 0,
         }
     )
 

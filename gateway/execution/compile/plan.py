@@ -30,7 +30,7 @@ from gateway.execution.levels.deferral import Deferral
 from gateway.execution.levels.execution import Again, Run
 from gateway.execution.levels.failures import MOST_ERRORS
 from gateway.execution.levels.failures import left_out as told_left_out
-from gateway.execution.model.operation import NotCompiled, Operation
+from gateway.execution.model.operation import INCREMENTAL, NotCompiled, Operation
 from gateway.execution.side_thread import Aside, Overloaded
 from gateway.execution.tasks.deadlines import Deadline
 
@@ -40,12 +40,9 @@ BYTES_A_PLAN = 2_000
 """The size of a plan without its fields, in bytes, as measured."""
 
 FellBack: TypeAlias = Callable[[], None]
-UNSUPPORTED = {"@stream": "@stream: without it, the whole list comes at once"}
-"""Operations that graphql-core can't run either: they have several results, and a request has
-one. By the reason of NotCompiled: the end of the error message."""
 _MISSING = object()
 DEFERRED = object()
-"""The last item of a variant's key if the variant defers fragments."""
+"""The last item of a variant's key if the variant defers fragments and streams lists."""
 
 
 class Outcome:
@@ -54,7 +51,8 @@ class Outcome:
     `parts` are the JSON of the data, in several parts if it is large. If `started` is False, the
     operation did not run (for example, because of its variables), and `parts` is None. `left_out`
     are the exceptions for which the errors have no error of their own: the last error counts them.
-    `rest` are the parts of deferred fragments, None if there are none; its `close` must be called.
+    `rest` are the parts of deferred fragments and streamed lists, None if there are none; its
+    `close` must be called.
     """
 
     __slots__ = ("errors", "left_out", "parts", "rest", "started")
@@ -100,6 +98,7 @@ class Rest(Deferral):
             await self._run.give_up()
         finally:
             self._run.deferral = None
+            self.forget()
             self._run.close()
             self._variant.leave()
 
@@ -165,8 +164,8 @@ class Plan:
         If it returns True, the result of the step is dropped and the step runs again. Requests that
         graphql-core runs never run again.
 
-        With `incremental`, deferred fragments are not executed yet: the outcome has their `rest`.
-        Otherwise their fields are in the data.
+        With `incremental`, deferred fragments and the later items of streamed lists are not
+        executed yet: the outcome has their `rest`. Otherwise they are in the data.
 
         If `deadline` cancels a mutation, the outcome has the root fields that are done (`Run.cut`).
         If it cancels a query, CancelledError is raised.
@@ -248,9 +247,6 @@ class Plan:
     async def _fall_back(
         self, context: Any, variables: dict[str, Any] | None, root: Any, most_bytes: int
     ) -> Outcome:
-        if self.fallback in UNSUPPORTED:
-            error = GraphQLError(f"Pinway does not support {UNSUPPORTED[self.fallback]}.")
-            return Outcome(None, [error], started=False)
         self._fell_back()
         # `execute` refuses schemas with @defer.
         result = experimental_execute_incrementally(
@@ -276,10 +272,10 @@ class Plan:
 
 class _InOnePart(Visitor):
     def enter_directive(self, node: DirectiveNode, *_: Any) -> VisitorAction:
-        return REMOVE if node.name.value == "defer" else None
+        return REMOVE if node.name.value in INCREMENTAL else None
 
 
 def _in_one_part(document: DocumentNode) -> DocumentNode:
-    """The document without @defer."""
+    """The document without @defer and @stream."""
     found: DocumentNode = visit(document, _InOnePart())
     return found

@@ -9,19 +9,26 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, TypeAlias
 
 from graphql import GraphQLError, GraphQLObjectType
 from graphql.execution.collect_fields import DeferUsage, FieldDetails
 
 from gateway.execution.compile.resolvers import source_of
-from gateway.execution.levels.lists import ListSlot
+from gateway.execution.levels.lists import ListSlot, StreamedListSlot
 from gateway.execution.levels.objects import AbstractSlot, ObjectSlot
 from gateway.execution.levels.shapes import Shape, slot_of
 from gateway.execution.levels.slot import Slot
 from gateway.execution.levels.writer import BUILT
-from gateway.execution.model.fragments import INITIAL, Fragment, Fragments, Group
+from gateway.execution.model.fragments import (
+    INITIAL,
+    ITEMS,
+    Fragment,
+    Fragments,
+    Group,
+    stream_of,
+)
 from gateway.execution.model.operation import Operation
 from gateway.execution.model.selection import Field, Place, Selection, Source
 from gateway.execution.side_thread import Aside
@@ -62,6 +69,9 @@ class Variant:
         self._shared: dict[tuple[Any, ...], Selection] = {}
         """The shared selections, by type and by the ids of the field nodes."""
         self._bytes = self._charged = 0
+        self._in_one_part: Variant | None = None
+        """Compiles the later items of streamed lists, which have all of their fields in one
+        part."""
         self.users = 0
         """The number of requests with deferred fragments that still run."""
         self._dropped = False
@@ -137,7 +147,25 @@ class Variant:
         return source_of(field)
 
     def slot_of(self, field: Field) -> Slot:
-        return slot_of(field, field.definition.type)
+        stream = None
+        if self.defers and len(field.details) == 1:  # a list of several parts comes whole
+            stream = stream_of(field.nodes[0], self._flags, partial(self._whole, field))
+        return slot_of(field, field.definition.type, stream=stream)
+
+    def _whole(self, field: Field) -> Selection:
+        """The selection of a streamed list alone, without @defer and @stream in it."""
+        if self._in_one_part is None:
+            self._in_one_part = Variant(self.operation, self._flags, self._size, self._charge)
+        details = [FieldDetails(node, None) for node in field.nodes]
+        return self._in_one_part.alone(field.parent, details)
+
+    def alone(self, type_: GraphQLObjectType, details: list[FieldDetails]) -> Selection:
+        """The selection of one field, under the key ITEMS."""
+        key = (type_, ITEMS, *[id(one.node) for one in details])
+        found = self._shared.get(key)
+        if found is None:
+            found = self._shared[key] = self._new(type_, {ITEMS: details})
+        return found
 
     def shape_of(self, selection: Selection) -> Shape:
         return Shape(selection)
@@ -204,6 +232,9 @@ class Variant:
         freed."""
         self._charge(-self._charged)
         self._bytes = self._charged = 0
+        if self._in_one_part is not None:
+            self._in_one_part.forget()
+            self._in_one_part = None
         for selection in self._made:
             selection.forget()
         self._made.clear()
@@ -224,6 +255,8 @@ def compile_parts(selection: Selection) -> Iterator[Selection]:
     for field in selection.fields:
         slot: Any = field.slot
         assert field.source is not None
+        if isinstance(slot, StreamedListSlot):
+            yield slot.stream.whole()
         while isinstance(slot, ListSlot):
             slot = slot.item
         if isinstance(slot, ObjectSlot):

@@ -1,4 +1,5 @@
-"""Executes deferred fragments (@defer) after the initial part of a response, on the same tables.
+"""Executes deferred fragments (@defer) and the later items of streamed lists (@stream) after the
+initial part of a response, on the same tables.
 
 The fields of a place that wait for other fragments than the place itself are a layer: a table with
 the same rows, whose objects are the ones that the initial part has made. So no field is executed
@@ -8,22 +9,28 @@ and repeats fields of earlier parts: clients such as Relay read each part by its
 
 A null propagates within the fields of its layer. If no field of the layer can be null, the data of
 the part is null: an earlier part is never taken back.
+
+The later items of a place's streamed lists are one table, a tail, below the same column as the
+first items. All of their fields come in one part for each list. They begin when the part that has
+the list is complete.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Any
 
 from graphql import GraphQLError
 
-from gateway.execution.levels.awaits import NewRows
+from gateway.execution.levels.awaits import NewRows, NewValues
 from gateway.execution.levels.failures import Failure, Failures, left_out, located
 from gateway.execution.levels.tables import (
     ABSTRACT,
     Column,
     Later,
     Table,
+    cut_loose,
     is_alive,
     new_layer,
     path_of,
@@ -31,15 +38,19 @@ from gateway.execution.levels.tables import (
 )
 from gateway.execution.levels.waits import pending_columns
 from gateway.execution.levels.writer import written_rows
-from gateway.execution.model.fragments import Fragment, Group, above
+from gateway.execution.model.fragments import INITIAL, ITEMS, Fragment, Group, Stream, above
 from gateway.execution.model.selection import Selection
+from gateway.execution.tasks.dropped import drop
+
+DATA = "data"
 
 
 class Part:
-    """The result of a deferred fragment for one object. `data` is None if a null propagated to
-    it."""
+    """The result of a deferred fragment for one object (`key` is DATA), or the later items of a
+    list (ITEMS), which `data` has in an object under this key. `data` is None if a null propagated
+    to it."""
 
-    __slots__ = ("data", "errors", "label", "path")
+    __slots__ = ("data", "errors", "key", "label", "path")
 
     def __init__(
         self,
@@ -47,8 +58,39 @@ class Part:
         label: str | None,
         data: list[bytes] | None,
         errors: list[GraphQLError],
+        key: str = DATA,
     ) -> None:
         self.path, self.label, self.data, self.errors = path, label, data, errors
+        self.key = key
+
+
+class Tail(Table):
+    """The later items of the streamed lists of a column, which begin at the index `initial` of
+    their lists. Each list is a group of rows."""
+
+    def __init__(self, stream: Stream, initial: int, column: Column) -> None:
+        self.stream, self.initial = stream, initial
+        self.written: Selection = stream.whole()
+        """The selection that writes the items."""
+        self.list_slot: Any = self.written.fields[0].slot
+        Table.__init__(self, [self.list_slot.item], column)
+
+    def index(self, row: int) -> int:
+        return Table.index(self, row) + self.initial
+
+    def group(self, row: int) -> int:
+        """The number of the list that has an item."""
+        return bisect_right(self.starts, row) - 1
+
+    def path(self, group: int) -> list[str | int]:
+        """The path of a list's first later item."""
+        path = path_of(self.above, self.parents[group])
+        assert path is not None
+        return [*path, self.initial]
+
+    def stop(self, group: int) -> int:
+        """The row after the last item of a list."""
+        return self.starts[group + 1] if group + 1 < len(self.starts) else self.count
 
 
 class LayerFailures(Failures):
@@ -61,6 +103,8 @@ class LayerFailures(Failures):
         """Each error, with the table and the row of its field."""
         self.failed: dict[Fragment, dict[tuple[Table, int], GraphQLError]] = {}
         """The objects whose part of a fragment has no data, each with the first error for it."""
+        self.failed_lists: dict[tuple[Tail, int], GraphQLError] = {}
+        """The lists whose later items are null, each with the first error for it."""
 
     def _write(self, failures: Sequence[Failure]) -> bool:
         propagated = False
@@ -83,6 +127,9 @@ class LayerFailures(Failures):
         while column.slot.nonnull:
             climbed = True
             table = column.table
+            if isinstance(table, Tail):
+                self.failed_lists.setdefault((table, table.group(row)), error)
+                return False
             if _base(table) is not None:
                 group: Group = table.selection.group  # type: ignore[union-attr]
                 for fragment in group:
@@ -97,7 +144,8 @@ class LayerFailures(Failures):
 
 
 class Deferral:
-    """The deferred fragments of a request that are executed or wait for an earlier part."""
+    """The deferred fragments and streamed lists of a request that are executed or wait for an
+    earlier part."""
 
     def __init__(self, run: Any) -> None:
         """`run` is a run whose initial part is complete."""
@@ -107,48 +155,81 @@ class Deferral:
         """The fragments that are executed, each with the objects at which it begins."""
         self._ready: list[Fragment] = []
         """The fragments that are complete, whose parts are not written."""
+        self._complete: set[Fragment] = set()
+        """The fragments whose parts are written."""
+        self._tails: list[Tail] = []
+        """The streamed lists that are executed."""
+        self._ready_tails: list[Tail] = []
         run.deferral, run.failures, run.serial_chain = self, self.failures, False
         self._begin(None)
+        self._begin_tails()
 
     @property
     def has_next(self) -> bool:
         """Whether more parts will come."""
-        return bool(self._active)
+        return bool(self._active or self._tails)
 
     async def next(self) -> list[Part]:
-        """Execute on until fragments are complete. Returns their parts."""
-        if not self._ready:
+        """Execute on until fragments or streamed lists are complete. Returns their parts."""
+        if not (self._ready or self._ready_tails):
             await self._run.go_on()
         ready, self._ready = self._ready, []
+        tails, self._ready_tails = self._ready_tails, []
         parts: list[Part] = []
         self._run.begin_writing()
         for fragment in ready:
             for table, rows in self._active.pop(fragment):
                 parts += await self._parts(fragment, table, rows)
+            self._complete.add(fragment)
             self._begin(fragment)
+        for tail in tails:
+            parts += await self._items(tail)
+            self._tails.remove(tail)
+            cut_loose(tail)
+        self._begin_tails()
         return parts
 
     def unfinished(self, error: GraphQLError) -> list[Part]:
         """Returns a part with this error in place of each part that has not been written."""
         active, self._active = self._active, {}
-        return [
+        parts = [
             Part(_path(table, row), fragment.label, None, [error])
             for fragment, places in active.items()
             for table, rows in places
             for row in rows
         ]
+        for tail in self._forget_tails():
+            for group in range(len(tail.starts)):
+                parts.append(Part(tail.path(group), tail.stream.label, None, [error], ITEMS))
+            cut_loose(tail)
+        return parts
+
+    def forget(self) -> None:
+        """Break the reference cycles of what has not been written."""
+        for tail in self._forget_tails():
+            cut_loose(tail)
+
+    def _forget_tails(self) -> list[Tail]:
+        tails, self._tails = self._tails, []
+        return tails
 
     # -- called by the run
 
     def settle(self) -> bool:
         """A round has ended. Returns whether fragments are complete: they wait for no value."""
         busy: set[Fragment] = set()
+        busy_tails: set[Tail] = set()
         for waiting in pending_columns(self._run):
             column = waiting.column()
             if column is not None:
-                busy |= _group(column)
+                at = _tail_at(column.table, 0)
+                if at is None:
+                    busy |= _group(column)
+                else:
+                    busy_tails.add(at[0])
         self._ready = [fragment for fragment in self._active if fragment not in busy]
-        return bool(self._ready)
+        self._ready_tails = [tail for tail in self._tails if tail not in busy_tails]
+        return bool(self._ready or self._ready_tails)
 
     def added(self, table: Table, first: int, count: int) -> None:
         """Objects with deferred fields were added to a table below a deferred field. Some of these
@@ -213,6 +294,44 @@ class Deferral:
             new: Any = NewRows(layer, some.start, objs, self._run.resolver_context)
             self._run.queue.append(new)
 
+    def _begin_tails(self) -> None:
+        """Begin the streamed lists that an earlier part has."""
+        run = self._run
+        if not run.streamed:
+            return
+        streamed, run.streamed = run.streamed, []
+        begun: dict[Column, tuple[Tail, list[Any]]] = {}
+        for waiting in streamed:
+            column, row, initial, items = waiting
+            shown = self._is_shown(column, row)
+            if shown is None:
+                run.streamed.append(waiting)
+            elif not shown:
+                drop(items, run)
+            else:
+                if column not in begun:
+                    begun[column] = Tail(column.slot.stream, initial, column), []
+                tail, values = begun[column]
+                tail.add(len(items), row)
+                values += items
+        for tail, values in begun.values():
+            self._tails.append(tail)
+            new: Any = NewValues(tail.columns[0], range(tail.count), values, run.resolver_context)
+            run.queue.append(new)
+
+    def _is_shown(self, column: Column, row: int) -> bool | None:
+        """Whether an earlier part has the list at this position; None if a later one may have
+        it."""
+        if not is_alive(column, row):
+            return False
+        group, failed = _group(column), self.failures.failed
+        for fragment in group & self._complete:
+            if fragment not in failed:
+                return True
+            if _origin(column.table, row, fragment) not in failed[fragment]:
+                return True
+        return None if group - self._complete else not group
+
     # -- parts
 
     async def _parts(self, fragment: Fragment, table: Table, rows: list[int]) -> list[Part]:
@@ -233,6 +352,41 @@ class Deferral:
             for row in rows
         ]
 
+    async def _items(self, tail: Tail) -> list[Part]:
+        """The parts of a place's streamed lists."""
+        groups, failed = range(len(tail.starts)), self.failures.failed_lists
+        errors: dict[int, list[GraphQLError]] = {}
+        left = []
+        for located_at in self.failures.located:
+            at = _tail_at(*located_at[:2])
+            if at is not None and at[0] is tail:
+                errors.setdefault(at[1], []).append(located_at[2])
+            else:
+                left.append(located_at)
+        self._keep(left)
+        view = Table([], None, tail.written)
+        lists = Column(tail.list_slot, view)
+        lists.below = [tail]
+        lists.values = [(tail.starts[group], tail.stop(group)) for group in groups]
+        view.columns, view.count = [lists], len(groups)
+        whole = [group for group in groups if (tail, group) not in failed]
+        try:
+            texts = dict(zip(whole, await written_rows(view, whole, self._run.rest), strict=True))
+        finally:
+            view.columns = []
+        parts = []
+        for group in groups:
+            own = errors.get(group, [])
+            if group not in texts:
+                own = own or [failed[tail, group]]
+            parts.append(Part(tail.path(group), tail.stream.label, texts.get(group), own, ITEMS))
+        return parts
+
+    def _keep(self, left: list[tuple[Table, int, GraphQLError]]) -> None:
+        """Keep the errors that no part has yet."""
+        taken = len(self.failures.located) - len(left)
+        self.failures.located[:], self.failures.most = left, self.failures.most - taken
+
     def _take_errors(self, fragment: Fragment, table: Table) -> dict[int, list[GraphQLError]]:
         """The errors of a fragment that no part has yet, by the row of the object."""
         found: dict[int, list[GraphQLError]] = {}
@@ -244,8 +398,7 @@ class Deferral:
                     found.setdefault(number, []).append(error)
                     continue
             left.append((at, row, error))
-        taken = len(self.failures.located) - len(left)
-        self.failures.located[:], self.failures.most = left, self.failures.most - taken
+        self._keep(left)
         return found
 
 
@@ -322,9 +475,23 @@ def _origin(table: Table, row: int, fragment: Fragment) -> tuple[Table, int]:
 
 def _group_of(table: Table) -> Group:
     while table.selection is None:
+        if isinstance(table, Tail):
+            return INITIAL
         assert table.above is not None
         table = table.above.table
     return table.selection.group
+
+
+def _tail_at(table: Table, row: int) -> tuple[Tail, int] | None:
+    """The streamed lists in whose items a position is, and the number of the list; None if it is in
+    no streamed items."""
+    while not isinstance(table, Tail):
+        column = table.above
+        if column is None:
+            return None
+        row = table.parent(row)
+        table = column.table
+    return table, table.group(row)
 
 
 def _group(column: Column) -> Group:

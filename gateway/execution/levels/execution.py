@@ -75,7 +75,7 @@ class Run(State):
         self.queue, self.waiting, self.loads = deque(), set(), []
         self.unchecked, self.dropped = [], []
         self.resolver_context = self.next_field_context = self.helpers = None
-        self.deferral = None
+        self.deferral = self.streamed = None
         self.serial_chain = self.sliced = self.nulled = self.cancelled = False
         self.objects_made = self.objects_since_rest = 0
         self.failures, self.waits = Failures(most_errors), Waits()
@@ -85,9 +85,9 @@ class Run(State):
         """The writer of a large response that `write_small` has begun."""
         self._since = 0.0
         """The time at which this turn of work began."""
-        self._done = (0, 0, 0)
-        """The number of steps that are done, and the numbers of errors, and of errors that are left
-        out, after them."""
+        self._done = (0, 0, 0, 0)
+        """The number of steps that are done, and the numbers of errors, of errors that are left
+        out, and of streamed lists after them."""
 
     @property
     def errors(self) -> list[GraphQLError]:
@@ -110,7 +110,7 @@ class Run(State):
         failures = self.failures
         try:
             for step in self._steps:
-                done = len(self.roots), len(failures.errors), len(failures.left_out)
+                done = self._counts()
                 before = (
                     copy_context() if self.next_field_context is None else self.next_field_context
                 )
@@ -129,12 +129,10 @@ class Run(State):
                     if self._again is None or not self._again():
                         break
                     failures.root_nulled, self.next_field_context = False, before
-                    self._close(self.roots[done[0] :])
-                    del self.roots[done[0] :]
-                    del failures.errors[done[1] :], failures.left_out[done[2] :]
+                    self._go_back(done)
                 if failures.root_nulled:
                     break
-                self._done = (len(self.roots), len(failures.errors), len(failures.left_out))
+                self._done = self._counts()
             if self.waits.unwanted or self.dropped:
                 await self.waits.end_unwanted(self)
         except BaseException:
@@ -142,6 +140,24 @@ class Run(State):
             raise
         finally:
             self._task = None
+
+    def _counts(self) -> tuple[int, int, int, int]:
+        failures = self.failures
+        streamed = 0 if self.streamed is None else len(self.streamed)
+        return len(self.roots), len(failures.errors), len(failures.left_out), streamed
+
+    def _go_back(self, done: tuple[int, int, int, int]) -> None:
+        """Forget the results of the steps after these."""
+        steps, errors, left_out, streamed = done
+        self._close(self.roots[steps:])
+        del self.roots[steps:], self.failures.errors[errors:], self.failures.left_out[left_out:]
+        self._forget_streamed(streamed)
+
+    def _forget_streamed(self, first: int = 0) -> None:
+        """Close the awaitables in streamed items that will not be completed."""
+        if self.streamed is not None:
+            drop([items for *_, items in self.streamed[first:]])
+            del self.streamed[first:]
 
     async def go_on(self) -> None:
         """Execute deferred fields, until a deferred fragment is complete or nothing is left."""
@@ -157,6 +173,7 @@ class Run(State):
     async def give_up(self) -> None:
         """Cancel what runs, and wait until it has ended."""
         self._forget_queue()
+        self._forget_streamed()
         await self.waits.abandon(self)
 
     def begin_writing(self) -> None:
@@ -169,10 +186,8 @@ class Run(State):
         failures = self.failures
         if failures.root_nulled:
             return
-        done, errors, left_out = self._done
-        self._close(self.roots[done:])
-        del self.roots[done:], failures.errors[errors:], failures.left_out[left_out:]
-        for number, step in enumerate(self._steps[done:]):
+        self._go_back(self._done)
+        for number, step in enumerate(self._steps[self._done[0] :]):
             table = Table(step.shape.slots, None, step)
             table.add(1, (0,))
             self.roots.append(table)

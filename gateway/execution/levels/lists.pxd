@@ -9,3 +9,9 @@ cdef class ListSlot(Slot):
     cdef readonly Slot item
 
     cdef _add_items(self, State run, Column column, rows, lists)
+
+
+cdef class StreamedListSlot(ListSlot):
+    cdef readonly object stream
+
+    cdef _add_items(self, State run, Column column, rows, lists)

@@ -16,6 +16,7 @@ from gateway.execution.levels import slices
 from gateway.execution.levels.awaits import complete_values
 from gateway.execution.levels.slot import Slot
 from gateway.execution.levels.tables import LIST, Column, Rows, Table
+from gateway.execution.model.fragments import Stream
 from gateway.execution.model.selection import Field
 from gateway.execution.model.state import State
 from gateway.execution.model.value_classes import classes_of
@@ -105,6 +106,37 @@ class ListSlot(Slot):
                 column.values[row] = (start, table.count)
         if flat:
             complete_values(run, table.columns[0], range(first, table.count), flat)
+
+
+class StreamedListSlot(ListSlot):
+    """A list of which only the first items are in the initial part (@stream). `run.streamed` gets
+    the others: the column and the row of the list, the index of the first of them, and the
+    values."""
+
+    __slots__ = ("stream",)
+
+    def __init__(self, field: Field, item: Slot, nonnull: bool, stream: Stream) -> None:
+        ListSlot.__init__(self, field, item, nonnull)
+        self.stream = stream
+
+    def _add_items(
+        self, run: State, column: Column, rows: Rows, lists: Sequence[Sequence[Any]]
+    ) -> None:
+        try:
+            initial = self.stream.initial_count(run.variables)
+        except GraphQLError as error:
+            for row, items in zip(rows, lists, strict=True):
+                drop(list(items), run)
+                run.failures.add(column, row, error)
+            return
+        first = []
+        for row, items in zip(rows, lists, strict=True):
+            if len(items) > initial:
+                if run.streamed is None:
+                    run.streamed = []
+                run.streamed.append((column, row, initial, list(items[initial:])))
+            first.append(items[:initial])
+        ListSlot._add_items(self, run, column, rows, first)
 
 
 async def _read_on(iterator: Iterator[Any], items: list[Any], run: State) -> list[Any]:

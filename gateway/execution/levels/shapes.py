@@ -10,22 +10,27 @@ from graphql import GraphQLList, GraphQLNonNull, GraphQLObjectType, GraphQLOutpu
 
 from gateway.execution.encode import dumps
 from gateway.execution.levels.leaves import LeafSlot
-from gateway.execution.levels.lists import ListSlot
+from gateway.execution.levels.lists import ListSlot, StreamedListSlot
 from gateway.execution.levels.objects import AbstractSlot, ObjectSlot
 from gateway.execution.levels.slot import Slot
 from gateway.execution.levels.sources import Attribute, Bulk, Call, Constant
 from gateway.execution.levels.writer import BUILT, json_writer
+from gateway.execution.model.fragments import Stream
 from gateway.execution.model.selection import Field, Selection
 
 if TYPE_CHECKING:
     from gateway.execution.levels.json_writer import Keys, LeafReader
 
 
-def slot_of(field: Field, type_: GraphQLOutputType, nonnull: bool = False) -> Slot:
-    """Returns the slot of a field by its type."""
+def slot_of(
+    field: Field, type_: GraphQLOutputType, nonnull: bool = False, stream: Stream | None = None
+) -> Slot:
+    """Returns the slot of a field by its type. `stream` is the @stream of a list."""
     if isinstance(type_, GraphQLNonNull):
-        return slot_of(field, type_.of_type, True)
+        return slot_of(field, type_.of_type, True, stream)
     if isinstance(type_, GraphQLList):
+        if stream is not None:
+            return StreamedListSlot(field, slot_of(field, type_.of_type), nonnull, stream)
         return ListSlot(field, slot_of(field, type_.of_type), nonnull)
     if is_leaf_type(type_):
         return LeafSlot(field, type_, nonnull)

@@ -36,7 +36,8 @@ from graphql.execution.collect_fields import (
 )
 from graphql.execution.values import VariableValues
 
-CONDITIONAL = ("skip", "include", "defer")
+CONDITIONAL = ("skip", "include", "defer", "stream")
+INCREMENTAL = ("defer", "stream")
 NO_PROPAGATION = "experimental_disableErrorPropagation"
 
 
@@ -72,9 +73,10 @@ class Operation:
             raise NotCompiled("variables of a fragment")
         self.details = {name: FragmentDetails(d, None) for name, d in self.fragments.items()}
         self.defers = False
-        """Whether a fragment has @defer."""
+        """Whether a fragment has @defer, or a field has @stream."""
         self.conditions = tuple(sorted(self._conditions()))
-        """The names of the variables in @skip, @include and @defer, sorted."""
+        """The names of the variables in @skip and @include, and in `if` of @defer and @stream,
+        sorted."""
 
     def _conditions(self) -> set[str]:
         found: set[str] = set()
@@ -84,12 +86,11 @@ class Operation:
             for node in sets.pop().selections:
                 for directive in node.directives or ():
                     directive_name = directive.name.value
-                    if directive_name == "stream":
-                        raise NotCompiled("@stream")
-                    self.defers = self.defers or directive_name == "defer"
+                    self.defers = self.defers or directive_name in INCREMENTAL
                     if directive_name in CONDITIONAL:
                         for argument in directive.arguments or ():
-                            if isinstance(argument.value, VariableNode):
+                            is_condition = argument.name.value == "if"
+                            if is_condition and isinstance(argument.value, VariableNode):
                                 found.add(argument.value.name.value)
                 if isinstance(node, FieldNode | InlineFragmentNode):
                     if node.selection_set:

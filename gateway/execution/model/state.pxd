@@ -1,6 +1,6 @@
 cdef class State:
     cdef public bint cancelled, nulled, serial_chain, sliced
-    cdef public list dropped, garbage, latest, loads, roots, unchecked
+    cdef public list dropped, garbage, latest, loads, roots, streamed, unchecked
     cdef public object context, deferral, failures, helpers, loop, next_field_context, queue
     cdef public object resolver_context, root, variables, waits
     cdef public set waiting

@@ -66,8 +66,8 @@ class State:
             "objects_since_rest",
             "queue",
         ),
-        *("resolver_context", "root", "roots", "serial_chain", "sliced", "unchecked", "variables"),
-        *("waiting", "waits"),
+        *("resolver_context", "root", "roots", "serial_chain", "sliced", "streamed"),
+        *("unchecked", "variables", "waiting", "waits"),
     )
 
     context: Any
@@ -100,6 +100,9 @@ class State:
     deferral: Any
     """The deferred fields that are executed (`levels.deferral.Deferral`); None before the initial
     part is complete."""
+    streamed: list[tuple[Any, int, int, list[Any]]] | None
+    """The items of streamed lists that wait for a later part: the column and the row of the list,
+    the index of the first of these items, and their values. None if there are none."""
     garbage: list[list[Any]]
     """Large lists. They are freed after the response, a slice in each turn of the event loop."""
     helpers: Any
