@@ -2,13 +2,16 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import orjson
 
+from datasources import redis
 from datasources.protocols import Job, Stores
 from datasources.topology import ModShards, ShardRange, Topology, dump
 from feed_engine.feeds.settings import epoch_ms
@@ -26,6 +29,18 @@ PATIENT: dict[str, Any] = {
     "http.request_timeout": 300.0,
 }
 """Settings of gateways whose times no test is about."""
+
+
+@asynccontextmanager
+async def patient(settings: Settings) -> AsyncIterator[Runtime]:
+    """What a gateway runs on, with new stores. Its calls of Redis may take as long as a busy
+    machine needs: after a call that took too long, subscriptions tell their clients to read
+    again."""
+    async with AsyncExitStack() as stack:
+        for client in (redis.RedisBroadcasts, redis.RedisMappingCache):
+            waiting = partial(client, deadline=60.0)
+            stack.enter_context(patch.object(redis, client.__name__, waiting))
+        yield await stack.enter_async_context(running(settings, create=lambda progress: None))
 
 
 @dataclass
@@ -171,7 +186,7 @@ async def embedded_gateway(
 @asynccontextmanager
 async def gateway_on(settings: Settings) -> AsyncIterator[Gateway]:
     """A gateway on the stores that the settings name, which are created if they are new."""
-    async with running(settings, create=lambda progress: None) as runtime:
+    async with patient(settings) as runtime:
         yield Gateway(runtime, new_executor(settings))
         await asyncio.sleep(0)
 

@@ -20,8 +20,7 @@ from gateway.server.fairness.shares import Shares
 from gateway.server.process import Server
 from gateway.settings import Settings, read_settings
 from gateway.site.executors import new_executor
-from gateway.site.runtime import running
-from tests.gateways import PATIENT, Gateway
+from tests.gateways import PATIENT, Gateway, patient
 
 PROTOCOL = "graphql-transport-ws"
 SECONDS = 60.0
@@ -160,7 +159,7 @@ async def live_gateway(
 @asynccontextmanager
 async def live_gateway_on(settings: Settings) -> AsyncIterator[LiveGateway]:
     """A gateway on the stores that the settings name, with its server."""
-    async with running(settings, create=lambda progress: None) as runtime:
+    async with patient(settings) as runtime:
         executor = new_executor(settings)
         shares = Shares(settings.limits.numbers.client_share)
         site = create_site(settings, runtime, executor, shares=shares)

@@ -79,10 +79,13 @@ async def test_refused_documents_leave_nothing_to_a_collector_that_sets_aside_wh
         try:
             for n in range(REFUSED // 5):
                 assert await errors(executor, text + " " * n)
-            left = tracemalloc.get_traced_memory()[0]
+            most, tries = REFUSED / 60 * 2 * MIB, 1_000
+            while (left := tracemalloc.get_traced_memory()[0]) >= most and tries:
+                tries -= 1
+                await asyncio.sleep(0.01)  # the thread that read the last document frees it
         finally:
             tracemalloc.stop()
-    assert left < REFUSED / 60 * 2 * MIB
+    assert left < most
 
 
 @pytest.mark.parametrize("shape", SHAPES)
