@@ -33,7 +33,7 @@ PATIENT: dict[str, Any] = {
 
 @asynccontextmanager
 async def patient(settings: Settings) -> AsyncIterator[Runtime]:
-    """What a gateway runs on, with new stores. Its calls of Redis may take as long as a busy
+    """The runtime of a gateway, with new stores. Its calls of Redis may take as long as a busy
     machine needs: after a call that took too long, subscriptions tell their clients to read
     again."""
     async with AsyncExitStack() as stack:

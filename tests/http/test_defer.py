@@ -229,13 +229,50 @@ async def test_a_mutation_defers_fields_of_its_payload(gateway: LiveGateway) -> 
          "label"),
         ("query($l: String) { ...@defer(label: $l) { viewer { id } } }", "label"),
         ("{ viewer { id @defer } }", "@defer"),
-        ("{ homeFeed { edges @stream { cursor } } }", "@stream"),
+        ("{ viewer { id @stream } }", "list"),
+        ('subscription { boardChanged(boardId: "1") { pin { tags @stream } } }', "@stream"),
     ],
 )  # fmt: skip
 async def test_wrong_directives_are_refused(gateway: LiveGateway, query: str, said: str) -> None:
     response = await whole(gateway, query, APOLLO)
     assert response.status_code == 400
     assert any(said in error["message"] for error in response.json()["errors"])
+
+
+EDGES = """query Board($id: ID!, $first: Int) { board(id: $id) {
+  pins(first: 5) { edges @stream(initialCount: $first, label: "more") { node { title likeCount } } }
+  name } }"""
+
+
+async def test_the_first_pins_of_a_list_come_before_the_others(
+    gateway: LiveGateway, board: str, likes: Likes
+) -> None:
+    edges = [{"node": {"title": title, "likeCount": 0}} for title in ("c", "b", "a")]
+    for first in (0, 1):
+        likes.calls.clear()
+        likes.door.set()
+        async with parts(gateway, EDGES, id=board, first=first) as response:
+            data = {"board": {"pins": {"edges": edges[:first]}, "name": "first"}}
+            assert await response.next() == {"data": data, "hasNext": True}
+            path = ["board", "pins", "edges", first]
+            part = {"items": edges[first:], "path": path, "label": "more"}
+            assert await response.next() == {"incremental": [part], "hasNext": False}
+        assert likes.calls == [first, 3 - first][not first :]
+    answer = (await whole(gateway, EDGES, "*/*", id=board, first=1)).json()
+    assert answer["data"]["board"]["pins"]["edges"] == edges
+
+
+async def test_an_error_of_a_later_item_stays_in_its_part(
+    gateway: LiveGateway, board: str, likes: Likes
+) -> None:
+    likes.fails = True
+    likes.door.set()
+    async with parts(gateway, EDGES, id=board, first=0) as response:
+        assert "errors" not in await response.next()
+        (part,) = (await response.next())["incremental"]
+    assert part["items"] == [{"node": None}] * 3
+    assert [error["extensions"]["code"] for error in part["errors"]] == ["INTERNAL"] * 3
+    assert part["path"] == ["board", "pins", "edges", 0]
 
 
 async def test_an_error_stays_in_its_part(gateway: LiveGateway, board: str, likes: Likes) -> None:

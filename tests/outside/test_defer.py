@@ -18,6 +18,8 @@ def test_clients_show_pins_before_their_counts(gateway_url: str, demo_token: str
     assert seen["hasNext"][-1] is False
     assert seen["whole"]["username"]
     assert seen["whole"]["pinCount"] >= 2
+    for results in seen["streamed"]:
+        assert (results[0], results[-1]) == (whole[:1], whole)
     wrong = seen["wrong"]
     assert wrong["apollo"] == wrong["urql"] == "Counts later"
     assert "cursor" in wrong["apolloError"]

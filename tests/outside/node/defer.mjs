@@ -28,6 +28,15 @@ const BOARD = `
     }
   }
 `;
+const STREAMED = `
+  query Board($id: ID!) {
+    board(id: $id) {
+      id
+      name
+      pins(first: 5) { edges @stream(initialCount: 1, label: "more") { node { id title likeCount } } }
+    }
+  }
+`;
 const WRONG = `
   query Wrong($id: ID!) {
     board(id: $id) { id name ... @defer { pins(first: 5, after: "no cursor") { edges { cursor } } } }
@@ -158,6 +167,7 @@ await report(async () => {
   const { id } = await makeBoard("Counts later", ["one", "two"]);
   const ofApollo = await apollo(id, BOARD);
   const ofUrql = await urql(id, BOARD);
+  const streamed = [await apollo(id, STREAMED), await urql(id, STREAMED)];
   const wrongApollo = await apollo(id, WRONG);
   const wrongUrql = await urql(id, WRONG);
   return {
@@ -171,6 +181,7 @@ await report(async () => {
       urql: wrongUrql.at(-1).data.board.name,
       urqlError: wrongUrql.at(-1).error?.graphQLErrors.map((error) => error.message) ?? null,
     },
+    streamed: streamed.map((results) => results.map(({ data }) => shown(data.board))),
     relay: await relayRuntime(id),
   };
 });

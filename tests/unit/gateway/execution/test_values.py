@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 import strawberry
 from graphql import (
-    GraphQLArgument,
     GraphQLBoolean,
     GraphQLField,
     GraphQLInt,
@@ -18,10 +17,7 @@ from graphql import (
     GraphQLObjectType,
     GraphQLScalarType,
     GraphQLSchema,
-    GraphQLStreamDirective,
     GraphQLString,
-    parse,
-    specified_directives,
 )
 from strawberry.extensions import SchemaExtension
 
@@ -177,18 +173,6 @@ async def test_schema_extensions_are_refused() -> None:
     schema = strawberry.Schema(Query, extensions=[Noting])
     with pytest.raises(ValueError, match="Noting"):
         Engine(schema._schema)
-
-
-async def test_operations_with_several_results_are_refused() -> None:
-    field = GraphQLField(GraphQLInt, resolve=lambda *_: 1, args={"n": GraphQLArgument(GraphQLInt)})
-    schema = GraphQLSchema(
-        GraphQLObjectType("Query", {"a": field}),
-        subscription=GraphQLObjectType("Subscription", {"a": field}),
-        directives=[*specified_directives, GraphQLStreamDirective],
-    )
-    outcome = await Engine(schema).compile(parse("{a @stream}")).run()
-    assert not outcome.started
-    assert "@stream" in outcome.errors[0].message
 
 
 @strawberry.type
