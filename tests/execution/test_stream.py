@@ -20,7 +20,7 @@ SCHEMA = """
 directive @defer(if: Boolean! = true, label: String) on FRAGMENT_SPREAD | INLINE_FRAGMENT
 directive @stream(if: Boolean! = true, label: String, initialCount: Int = 0) on FIELD
 type Query { numbers: [Int] strict: [Int!] grid: [[Int]] heroes(size: Int = 3): [Hero]
-             sure: [Hero!]! late: [String] hero: Hero none: [Hero] some: [Hero] }
+             sure: [Hero!]! late: [String] lateStrict: [String!] hero: Hero none: [Hero] some: [Hero] }
 type Mutation { rename: Hero }
 type Hero { id: ID! name: String bad: String badNonNull: String! slow: String friends: [Hero] }
 """
@@ -77,6 +77,9 @@ class World:
     async def some(self, info: Any) -> Any:
         await asyncio.sleep(0)
         return iter(self.heroes(info, 3))
+
+    async def lateStrict(self, info: Any) -> list[Any]:  # noqa: N802
+        return [None, *await self.late(info)]
 
     async def late(self, info: Any) -> list[Any]:
         async def one(n: int) -> str:
@@ -319,6 +322,9 @@ async def test_items_that_can_not_be_null_are_null_together(schema: GraphQLSchem
 async def test_a_list_that_an_error_removes_has_no_later_items(schema: GraphQLSchema) -> None:
     data, _ = await Response(schema, "{ strict @stream(initialCount: 3) }").initial()
     assert data == {"strict": None}
+    assert (await Response(schema, "{ lateStrict @stream(initialCount: 1) }").all())[0][0] == {
+        "lateStrict": None
+    }  # its coroutines are closed
     text = "{ strict @stream(initialCount: 3) numbers @stream(initialCount: 3) }"
     found = await Response(schema, text).all()
     assert found[1] == [(["numbers", 3], None, [4])]
