@@ -15,12 +15,14 @@ from tests.execution.drawing import Seeded
 from tests.execution.slicing import in_slices
 from tests.scale import scaled, seed
 
-pytestmark = pytest.mark.anyio
+# a coroutine that was never awaited is an error
+pytestmark = [pytest.mark.anyio, pytest.mark.filterwarnings("error")]
 SCHEMA = """
 directive @defer(if: Boolean! = true, label: String) on FRAGMENT_SPREAD | INLINE_FRAGMENT
 directive @stream(if: Boolean! = true, label: String, initialCount: Int = 0) on FIELD
 type Query { numbers: [Int] strict: [Int!] grid: [[Int]] heroes(size: Int = 3): [Hero]
-             sure: [Hero!]! late: [String] lateStrict: [String!] hero: Hero none: [Hero] some: [Hero] }
+             sure: [Hero!]! late: [String] lateStrict: [String!] hero: Hero none: [Hero]
+             some: [Hero] }
 type Mutation { rename: Hero }
 type Hero { id: ID! name: String bad: String badNonNull: String! slow: String friends: [Hero] }
 """
