@@ -42,6 +42,7 @@ class Hero:
 
     async def slow(self, info: Any) -> str:
         self.world.calls[f"slow {self.id}"] += 1
+        self.world.waiting.set()
         try:
             await self.world.door.wait()
         except asyncio.CancelledError:
@@ -60,7 +61,7 @@ class World:
     def __init__(self, *failing: str) -> None:
         self.failing = failing
         self.calls: Counter[str] = Counter()
-        self.door = asyncio.Event()
+        self.door, self.waiting = asyncio.Event(), asyncio.Event()
         self.cancelled: list[str] = []
         self.numbers, self.grid, self.none = [1, 2, 3, 4], [[1, 2], [3], []], None
         self.strict = [1, 2, None, 4]
@@ -369,6 +370,16 @@ async def test_items_that_were_never_begun_are_closed(schema: GraphQLSchema) -> 
     await response.initial()
     await response.close()  # pytest makes an error of a coroutine that was never awaited
     assert not response.world.calls["late 1"]
+
+
+async def test_items_of_a_request_that_is_cancelled_are_closed(schema: GraphQLSchema) -> None:
+    response = Response(schema, "{ late @stream heroes(size: 1) { slow } }")
+    starting = asyncio.create_task(response.initial())
+    await response.world.waiting.wait()
+    starting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await starting
+    assert response.world.cancelled == ["0"]
 
 
 async def test_unfinished_lists_are_null_with_the_error(schema: GraphQLSchema) -> None:
