@@ -150,8 +150,11 @@ def _running(command: list[str], folder: Path, port: int) -> Iterator[None]:
             time.sleep(0.02)  # nothing tells when a process begins to listen
         yield
     finally:
+        ended = process.poll()
         process.terminate()
         process.wait(30)
+        print(f"{command[0]}, which {'ran' if ended is None else f'had ended with {ended}'}:")
+        print(log.read_text()[-3000:])  # pytest shows it if the test fails
 
 
 def replaced(lines: str, changes: dict[str, str]) -> str:
