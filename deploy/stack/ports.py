@@ -3,6 +3,7 @@ range."""
 
 import random
 import socket
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
@@ -28,13 +29,15 @@ def reserve(port: int) -> bool:
     """Keep `port` for this process until it ends. False if a process has reserved it.
 
     A server may start long after its port was picked, and no other stack may pick the port
-    meanwhile. The mark is a bound UDP socket: the servers use TCP, and the kernel removes the
-    socket with its process.
+    meanwhile. The mark is a Unix socket without a file, which only Linux has. The kernel removes it
+    with its process. On other systems, the port is not kept.
     """
-    mark = socket.socket(type=socket.SOCK_DGRAM)
+    if sys.platform != "linux":
+        return True
+    mark = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     try:
-        mark.bind((HOST, port))
-    except (OSError, OverflowError):
+        mark.bind(f"\0pinway-port-{port}")
+    except OSError:
         mark.close()
         return False
     _reserved[port] = mark
