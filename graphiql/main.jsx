@@ -71,7 +71,7 @@ async function start() {
   const send = createGraphiQLFetcher({
     url: boot.endpoint,
     fetch: signedFetch(boot),
-    enableIncrementalDelivery: false,
+    enableIncrementalDelivery: true,
   });
   const ask = withSubscriptions(traced(send), boot.endpoint);
   const fetcher = (request, options) => ask(currentOperation(request), options);

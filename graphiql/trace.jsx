@@ -21,16 +21,26 @@ function subscribe(listener) {
   return () => listeners.delete(listener);
 }
 
-// A fetcher that asks for the trace of each operation and keeps it for the pane.
-export const traced = (send) => async (request, options) => {
-  const headers = { ...options?.headers, "x-pinway-trace": "1" };
-  const response = await send(request, { ...options, headers });
+// A fetcher that asks for the trace of each operation and keeps it for the pane. A response in
+// several parts (@defer, @stream) has none.
+export const traced = (send) =>
+  async function* (request, options) {
+    const headers = { ...options?.headers, "x-pinway-trace": "1" };
+    const sent = await send(request, { ...options, headers });
+    const responses = Symbol.asyncIterator in sent ? sent : [sent]; // introspection is not iterable
+    for await (const response of responses) {
+      yield Array.isArray(response) ? response : keepTrace(request, response);
+    }
+  };
+
+// Publishes the trace of a response, and returns the response without it.
+function keepTrace(request, response) {
   if (!response?.extensions?.trace) return response;
   const { extensions, ...shown } = response;
   const { trace, ...rest } = extensions;
   if (request.operationName !== "IntrospectionQuery") publish(trace);
   return Object.keys(rest).length ? { ...shown, extensions: rest } : shown;
-};
+}
 
 function depthOf(span, spans) {
   let depth = 0;

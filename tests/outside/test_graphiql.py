@@ -116,3 +116,10 @@ def test_graphiql_keeps_its_tabs_over_visits_and_mends_what_it_cannot_use(
     assert seen["tabsAfterDamage"] == TABS
     board = seen["boardAfterNewContent"]["data"]["board"]
     assert board["id"] == seen["board"]["data"]["board"]["id"]
+
+
+def test_an_operation_in_parts_shows_the_whole_at_the_end(seen: dict[str, Any]) -> None:
+    assert seen["parts"]["type"].startswith("multipart/mixed")
+    data = seen["parts"]["shown"]["data"]
+    assert len(data["viewer"]["boards"]["edges"]) == 1
+    assert len({edge["node"]["id"] for edge in data["homeFeed"]["edges"]}) == 3

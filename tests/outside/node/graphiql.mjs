@@ -109,6 +109,26 @@ async function followBoard(page) {
   return shown;
 }
 
+// Runs an operation that defers a list and streams another. Returns what was shown, and its type.
+async function runInParts(page) {
+  await page.locator(".graphiql-tab-button", { hasText: "HomeFeed" }).click();
+  await page.evaluate((suffix) => {
+    const model = globalThis.__MONACO.editor.getModels().find(({ uri }) => uri.path.endsWith(suffix));
+    model.setValue(`query HomeFeed {
+      viewer { username ... @defer { boards(first: 1) { edges { node { name } } } } }
+      homeFeed(first: 3) { edges @stream(initialCount: 1) { node { id } } }
+    }`);
+  }, FILE.operation);
+  const answer = page.waitForResponse((response) => response.request().postData()?.includes("@stream"));
+  await page.locator(".graphiql-execute-button").click();
+  const { "content-type": type } = (await answer).headers();
+  await page.waitForFunction((suffix) => {
+    const model = globalThis.__MONACO.editor.getModels().find(({ uri }) => uri.path.endsWith(suffix));
+    return model.getValue().includes('"boards"') && model.getValue().split('"id"').length > 2;
+  }, FILE.response);
+  return { type, shown: JSON.parse(await textOf(page, "response")) };
+}
+
 // Rests the pointer on the first image URL of the response. Returns the picture that appears.
 async function hoverImage(page) {
   await page.evaluate((suffix) => {
@@ -247,6 +267,8 @@ await report(async () => {
       }
     });
     seen.boardAfterNewContent = await runTab(page, "BoardWithPins");
+
+    seen.parts = await runInParts(page);
 
     const stranger = await context.newPage();
     const refused = await stranger.goto(FOREIGN.href);
