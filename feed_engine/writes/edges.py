@@ -79,7 +79,7 @@ async def clear_edge(
             raise found
         return _unchanged(mapping, row or Edge(mutation.viewer_id, target_id, 0, 0, False))
 
-    return await mutate(stores, mutation, prepare, work, _again)
+    return await mutate(stores, mutation._replace(takes_back=True), prepare, work, _again)
 
 
 async def _locked(tx: ShardTx, mapping: Mapping, viewer_id: int, target_id: int) -> Edge | None:

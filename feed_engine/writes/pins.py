@@ -185,7 +185,7 @@ async def delete_pin(stores: Stores, viewer_id: int, pin_id: int, *, key: str | 
         return await access.recall(stores, Pin, saved.id)
 
     shard, given = access.home(stores, Kind.PIN, pin_id), Target(id=pin_id)
-    mutation = Mutation("deletePin", shard, viewer_id, key, given)
+    mutation = Mutation("deletePin", shard, viewer_id, key, given, takes_back=True)
     return await mutate(stores, mutation, prepare, work, again)
 
 
