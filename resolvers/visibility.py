@@ -11,15 +11,13 @@ from operator import attrgetter
 from typing import Any, NamedTuple, TypeVar
 
 from datasources.ids import Kind
-from datasources.records import Board, Comment, Interest, Pin, Record, User
+from datasources.records import Board, Comment, Interest, OnBoard, Pin, Record, User
 from loaders.base import Loader
 from resolvers import blocks
 from resolvers.context import Context
 
 R = TypeVar("R", bound=Record)
 P = TypeVar("P", bound=Record)
-OnBoard = TypeVar("OnBoard", bound=Pin)
-"""An object on a board, which decides who may see it."""
 Found = Mapping[int, R | BaseException]
 
 

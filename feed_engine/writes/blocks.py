@@ -48,11 +48,8 @@ async def unblock_user(
     async def check() -> int:
         return await _check(stores, viewer_id, user_id)
 
-    def tasks(_: Edge) -> list[AnyTask]:
-        return []
-
     mutation = of_viewer(stores, "unblockUser", viewer_id, Kind.USER, user_id, key)
-    return await clear_edge(stores, mutation, _BLOCKS, user_id, check, tasks)
+    return await clear_edge(stores, mutation, _BLOCKS, user_id, check)
 
 
 async def _check(stores: Stores, viewer_id: int, user_id: int) -> int:
