@@ -9,6 +9,7 @@ from pathlib import Path
 from runpy import run_module
 
 from datasources.ids import Kind
+from datasources.mappings import EdgeKey, Mapping
 from datasources.mysql.schema import script
 from datasources.sql.engine import Place
 from feed_engine.outbox.change import AccountErased
@@ -18,23 +19,27 @@ from tests.unit import test_kinds
 
 
 async def _left_of_an_account(folder: Path) -> dict[str, int]:
-    """The objects of each kind in the stores after an account with a recipe was removed."""
+    """Counts the objects of each kind, and the rows of a mark, after the removal of an account with
+    a recipe that had marked a pin of another user."""
 
     async def advance(_: bytes) -> None:
         return
 
     async with embedded_gateway(folder) as gateway:
-        await gateway.sign_up("ann")
+        await gateway.sign_up("ann", "bob")
+        pin = await gateway.pin("bob", await gateway.board("bob", "Bread"), "Rye")
         board = await gateway.board("ann", "Soups")
         await gateway.mutate("ann", "createRecipe", "recipe { id }", boardId=board, title="Leek")
-        [(_, raw)] = await gateway.stores.shards.objects.list(Kind.RECIPE, 0, 10)
-        assert b"Leek" in raw
+        await gateway.mutate("ann", "markPinTried", "pin { id }", pinId=pin)
+        mark = [EdgeKey(Mapping.PIN_TRIED_BY_USERS, int(pin), gateway.people["ann"])]
+        shards = gateway.stores.shards
+        assert len(await shards.objects.list(Kind.RECIPE, 0, 10)) == 1
+        assert len(await shards.mappings.edges(mark)) == 1
         await gateway.mutate("ann", "deleteAccount", "deletedUserId", username="ann")
         task = AccountErased(user_id=gateway.people["ann"], at=1)
         await account_erased(gateway.stores, task, None, advance)
-        return {
-            kind.name: len(await gateway.stores.shards.objects.list(kind, 0, 10)) for kind in Kind
-        }
+        left = {kind.name: len(await shards.objects.list(kind, 0, 10)) for kind in Kind}
+        return {**left, "marks": len(await shards.mappings.edges(mark))}
 
 
 if __name__ == "__main__":
