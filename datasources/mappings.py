@@ -8,6 +8,8 @@ than the row's, so that repeated and reordered writes end in the same state.
 from enum import Enum
 from typing import NamedTuple
 
+from datasources.ids import Kind
+
 SEQUENCE_STEP = 10**25  # one millisecond; a sequence is 13 digits of epoch ms, then 25 zeros
 MAX_SEQUENCE = 10**38 - 1  # the column holds 38 digits
 
@@ -60,6 +62,11 @@ REVERSE = {
     Mapping.USER_FOLLOWS_INTERESTS: Mapping.INTEREST_FOLLOWED_BY_USERS,
     Mapping.USER_BLOCKS_USERS: Mapping.USER_BLOCKED_BY_USERS,
 }
+
+
+def lists_of_kind(kind: Kind) -> tuple[Mapping, ...]:
+    """The mappings whose lists belong to objects of a kind."""
+    return tuple(it for it in Mapping if it.value.startswith(f"{kind.name.lower()}_"))
 
 
 class Edge(NamedTuple):

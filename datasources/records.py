@@ -127,6 +127,8 @@ _DECODERS = {kind: msgspec.json.Decoder(record) for kind, record in RECORDS.item
 _ENCODER = msgspec.json.Encoder()
 
 R = TypeVar("R", bound=Record)
+OnBoard = TypeVar("OnBoard", bound=Pin)
+"""An object on a board: the board decides who may see and change it."""
 
 
 def encode(record: Record) -> bytes:

@@ -1,6 +1,10 @@
 """The loaders of one request: which loaders there are, and when they forget their values."""
 
+from typing import Any
+
+from datasources.ids import Kind
 from datasources.protocols import Stores
+from datasources.records import Board, Comment, Interest, Pin, User
 from loaders import compiled  # noqa: F401  must be imported before the compiled modules
 from loaders.lists import (
     EdgeByKeyLoader,
@@ -8,13 +12,7 @@ from loaders.lists import (
     HeadByListLoader,
     UserIdByUsernameLoader,
 )
-from loaders.objects import (
-    BoardByIdLoader,
-    CommentByIdLoader,
-    InterestByIdLoader,
-    PinByIdLoader,
-    UserByIdLoader,
-)
+from loaders.objects import ObjectByIdLoader, by_id
 
 
 class Loaders:
@@ -24,6 +22,12 @@ class Loaders:
     def __init__(self, stores: Stores) -> None:
         self._stores = stores
         self.reset()
+
+    @property
+    def of_kinds(self) -> dict[Kind, ObjectByIdLoader[Any]]:
+        """The loaders of objects."""
+        loaders = (it for it in vars(self).values() if isinstance(it, ObjectByIdLoader))
+        return {loader.kind: loader for loader in loaders}
 
     @property
     def torn(self) -> bool:
@@ -41,11 +45,11 @@ class Loaders:
     def reset(self) -> None:
         """Forget all values. The payload of a mutation must read what the mutation wrote."""
         stores = self._stores
-        self.pins = PinByIdLoader(stores)
-        self.boards = BoardByIdLoader(stores)
-        self.users = UserByIdLoader(stores)
-        self.comments = CommentByIdLoader(stores)
-        self.interests = InterestByIdLoader(stores)
+        self.pins = by_id(Pin, stores)
+        self.boards = by_id(Board, stores)
+        self.users = by_id(User, stores)
+        self.comments = by_id(Comment, stores)
+        self.interests = by_id(Interest, stores)
         self.pages = EdgesByListLoader(stores)
         self.heads = HeadByListLoader(stores)
         self.edges = EdgeByKeyLoader(stores)

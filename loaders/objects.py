@@ -2,12 +2,12 @@
 server."""
 
 from collections.abc import Mapping, Sequence
-from typing import Generic, cast
+from typing import Any, Generic, cast
 
 from datasources.errors import StoreError
 from datasources.ids import Kind, shard_of
-from datasources.protocols import Lease
-from datasources.records import Board, Comment, Interest, Pin, R, User, decode_each
+from datasources.protocols import Lease, Stores
+from datasources.records import RECORDS, R, Record, decode_each
 from loaders.base import Loader
 from loaders.servers import per_server
 
@@ -86,21 +86,13 @@ class ObjectByIdLoader(Loader[int, R | None], Generic[R]):
         }
 
 
-class PinByIdLoader(ObjectByIdLoader[Pin]):
-    kind = Kind.PIN
+_CLASSES: dict[type[Record], type[ObjectByIdLoader[Any]]] = {
+    record: type(f"{record.__name__}ByIdLoader", (ObjectByIdLoader,), {"kind": kind})
+    for kind, record in RECORDS.items()
+}
+"""The loaders' classes. Traces name batches by their names: `PinByIdLoader`."""
 
 
-class BoardByIdLoader(ObjectByIdLoader[Board]):
-    kind = Kind.BOARD
-
-
-class UserByIdLoader(ObjectByIdLoader[User]):
-    kind = Kind.USER
-
-
-class CommentByIdLoader(ObjectByIdLoader[Comment]):
-    kind = Kind.COMMENT
-
-
-class InterestByIdLoader(ObjectByIdLoader[Interest]):
-    kind = Kind.INTEREST
+def by_id(record: type[R], stores: Stores) -> ObjectByIdLoader[R]:
+    """A new loader of records of this class."""
+    return _CLASSES[record](stores)

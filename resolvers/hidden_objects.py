@@ -18,42 +18,31 @@ from datasources.ids import Kind, decoy, kind_of
 from loaders.objects import ObjectByIdLoader
 from resolvers import blocks
 from resolvers.context import Context
-
-_PLACES = {Kind.COMMENT: (Kind.PIN, "pin_id"), Kind.PIN: (Kind.BOARD, "board_id")}
-"""The object that each kind is on, which decides who may see it."""
+from resolvers.visibility import RULES
 
 
 async def even_out(context: Context, ids: Iterable[int]) -> None:
     """Make the calls that are missing. `ids` came from the client; the viewer sees none of them."""
     level = list(ids)
-    if level:
-        await blocks.even_out(context)
+    if not level:
+        return
+    await blocks.even_out(context)
+    loaders = context.loaders.of_kinds
     while level:
         by_kind = defaultdict[Kind, list[int]](list)
         for id in level:
             by_kind[kind_of(id)].append(id)
         level = []
         for kind, some in by_kind.items():
-            loader = _loaders(context).get(kind)
-            if loader is None:
-                continue
+            loader = loaders[kind]
             records = [_known(loader, id) for id in some]
             await loader.even_out(list(dict.fromkeys(some)))  # a shard has one decoy
-            if place := _PLACES.get(kind):
+            if place := RULES[kind].on:
+                on, its_id = place
                 level += [
-                    decoy(id, place[0]) if record is None else getattr(record, place[1])
+                    decoy(id, on) if record is None else getattr(record, its_id)
                     for id, record in zip(some, records, strict=True)
                 ]
-
-
-def _loaders(context: Context) -> dict[Kind, ObjectByIdLoader[Any]]:
-    loaders = context.loaders
-    return {
-        Kind.COMMENT: loaders.comments,
-        Kind.PIN: loaders.pins,
-        Kind.BOARD: loaders.boards,
-        Kind.USER: loaders.users,
-    }
 
 
 def _known(loader: ObjectByIdLoader[Any], id: int) -> Any:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,14 +13,7 @@ from resolvers import visibility
 from resolvers.context import ID, Context
 from resolvers.hidden_objects import even_out
 from resolvers.paging import MAX_PAGE
-
-_READ: dict[Kind, Callable[[Context, Sequence[int]], Awaitable[visibility.Found[Any]]]] = {
-    Kind.PIN: visibility.pins,
-    Kind.BOARD: visibility.boards,
-    Kind.USER: visibility.users,
-    Kind.COMMENT: visibility.comments,
-    Kind.INTEREST: visibility.interests,
-}
+from resolvers.visibility import RULES
 
 
 async def node(context: Context, *, id: ID) -> Record | None:
@@ -48,7 +41,9 @@ async def of_ids(context: Context, ids: Iterable[int]) -> visibility.Found[Any]:
     for id in ids:
         by_kind[kind_of(id)].append(id)
     found: dict[int, Any] = {}
-    for some in await asyncio.gather(*(_READ[kind](context, of) for kind, of in by_kind.items())):
+    for some in await asyncio.gather(
+        *(RULES[kind].read(context, of) for kind, of in by_kind.items())
+    ):
         found |= some
     return found
 

@@ -8,9 +8,10 @@ one of the two blocks the other.
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence, Set
 from operator import attrgetter
-from typing import TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-from datasources.records import Board, Comment, Interest, Pin, Record, User
+from datasources.ids import Kind
+from datasources.records import Board, Comment, Interest, OnBoard, Pin, Record, User
 from loaders.base import Loader
 from resolvers import blocks
 from resolvers.context import Context
@@ -23,6 +24,15 @@ Found = Mapping[int, R | BaseException]
 def shows(context: Context, board: Board) -> bool:
     """Whether the viewer may see this board."""
     return not board.secret or board.owner_id == context.viewer_id
+
+
+class Rule(NamedTuple):
+    """The rule for the objects of one kind: `read` returns the objects that the viewer may see, and
+    an error for each object that can't be read. `on` is the kind of the object that each of them is
+    on, which decides who may see it, and the attribute with that object's id."""
+
+    read: Callable[[Context, Sequence[int]], Awaitable[Found[Any]]]
+    on: tuple[Kind, str] | None = None
 
 
 async def users(context: Context, ids: Sequence[int]) -> Found[User]:
@@ -58,7 +68,8 @@ async def boards(context: Context, ids: Sequence[int]) -> Found[Board]:
 async def pins(context: Context, ids: Sequence[int]) -> Found[Pin]:
     """The pins whose boards the viewer may see; an error if a pin or its board could not be
     read."""
-    return await _on_seen_boards(context, await _load(context, context.loaders.pins, ids))
+    loader = context.loaders.pins
+    return await _on_seen_boards(context, loader, await _load(context, loader, ids))
 
 
 async def public_users(context: Context, users: Sequence[User]) -> Found[User]:
@@ -78,7 +89,7 @@ async def public_pins(context: Context, pins: Sequence[Pin]) -> Found[Pin]:
     if a pin's board could not be read."""
     for pin in pins:
         context.loaders.pins.prime(pin.id, pin)
-    seen = await _on_seen_boards(context, {pin.id: pin for pin in pins})
+    seen = await _on_seen_boards(context, context.loaders.pins, {pin.id: pin for pin in pins})
     on = await _boards_of(context, seen)
     secret = {id for id, board in on.items() if isinstance(board, Board) and board.secret}
     return {
@@ -108,7 +119,7 @@ async def comments(context: Context, ids: Sequence[int]) -> Found[Comment]:
         for id, comment in seen.items()
         if isinstance(comment, Comment)
         and isinstance(pin := under.get(comment.pin_id), Pin)
-        and _was_flipped(context, comment, on.get(pin.board_id))
+        and _was_flipped(context, comment.flips, on.get(pin.board_id))
     }
     if not doubtful:
         return await _by_users(context, seen)
@@ -144,44 +155,50 @@ def one(found: Found[R], id: int) -> R | None:
     return record
 
 
-async def _on_seen_boards(context: Context, found: Found[Pin]) -> Found[Pin]:
-    """The found pins, already read, whose boards the viewer may see.
+async def _on_seen_boards(
+    context: Context, loader: Loader[int, OnBoard | None], found: Found[OnBoard]
+) -> Found[OnBoard]:
+    """The found objects, already read, whose boards the viewer may see.
 
-    A pin and its board are read one after the other, in either order, because boards are remembered
-    for the request. In between, a secret board may have become public after the pin left it, or the
-    pin may have come to a board that had become secret. So if the board's `flips` and the pin's
-    differ, the two are read again until the pin is the same before and after its board.
+    An object and its board are read one after the other, in either order, because boards are
+    remembered for the request. In between, a secret board may have become public after a pin left
+    it, or the pin may have come to a board that had become secret. So if the board's `flips` and
+    the object's differ, the two are read again until the object is the same before and after its
+    board.
     """
     on = await _boards_of(context, found)
     seen = _seen_with(found, on, _board_id)
     doubtful = {
-        id: pin
-        for id, pin in seen.items()
-        if isinstance(pin, Pin) and _was_flipped(context, pin, on.get(pin.board_id))
+        id: it
+        for id, it in seen.items()
+        if not isinstance(it, BaseException)
+        and _was_flipped(context, it.flips, on.get(it.board_id))
     }
     while doubtful:
-        for id, pin in doubtful.items():
+        for id, it in doubtful.items():
             seen.pop(id, None)
-            context.loaders.boards.clear(pin.board_id)
+            context.loaders.boards.clear(it.board_id)
         on = await _boards_of(context, doubtful)
         for id in doubtful:
-            context.loaders.pins.clear(id)
-        later = await _load(context, context.loaders.pins, list(doubtful))
+            loader.clear(id)
+        later = await _load(context, loader, list(doubtful))
         changed = {
-            id: pin for id, pin in later.items() if isinstance(pin, Pin) and pin != doubtful[id]
+            id: it
+            for id, it in later.items()
+            if not isinstance(it, BaseException) and it != doubtful[id]
         }
-        same = {id: pin for id, pin in later.items() if id not in changed}
+        same = {id: it for id, it in later.items() if id not in changed}
         seen |= _seen_with(same, on, _board_id)
         doubtful = changed
     return seen
 
 
-async def _boards_of(context: Context, pins: Found[Pin]) -> Found[Board]:
-    ids = {pin.board_id for pin in pins.values() if isinstance(pin, Pin)}
+async def _boards_of(context: Context, found: Found[OnBoard]) -> Found[Board]:
+    ids = {it.board_id for it in found.values() if not isinstance(it, BaseException)}
     return await boards(context, list(ids))
 
 
-_board_id: Callable[[Pin], int] = attrgetter("board_id")
+_board_id: Callable[[Any], int] = attrgetter("board_id")
 _pin_id: Callable[[Comment], int] = attrgetter("pin_id")
 
 
@@ -204,16 +221,10 @@ def _pin_ids(found: Found[Comment]) -> list[int]:
     return list({it.pin_id for it in found.values() if isinstance(it, Comment)})
 
 
-def _was_flipped(
-    context: Context, written: Pin | Comment, board: Board | BaseException | None
-) -> bool:
-    """Whether a board that others may see became secret or public after the pin or comment on it
-    was written; or the pin or comment was written after the board was read."""
-    return (
-        isinstance(board, Board)
-        and board.owner_id != context.viewer_id
-        and board.flips != written.flips
-    )
+def _was_flipped(context: Context, flips: int, board: Board | BaseException | None) -> bool:
+    """Whether a board that others may see became secret or public after an object with these
+    `flips` was written on it; or the object was written after the board was read."""
+    return isinstance(board, Board) and board.owner_id != context.viewer_id and board.flips != flips
 
 
 def _seen_with(
@@ -250,3 +261,13 @@ async def _load(context: Context, loader: Loader[int, R | None], ids: Sequence[i
     else:  # the first objects of a request are loaded at the same time as the viewer's blocks
         loaded, _ = await asyncio.gather(loader.many(ids), blocks.load(context))
     return {id: record for id, record in zip(ids, loaded, strict=True) if record is not None}
+
+
+RULES: dict[Kind, Rule] = {
+    Kind.PIN: Rule(pins, on=(Kind.BOARD, "board_id")),
+    Kind.BOARD: Rule(boards),
+    Kind.USER: Rule(users),
+    Kind.COMMENT: Rule(comments, on=(Kind.PIN, "pin_id")),
+    Kind.INTEREST: Rule(interests),
+}
+"""The rules for all kinds."""

@@ -5,11 +5,11 @@ from strawberry.schema.config import StrawberryConfig
 
 from schema.deferral import with_defer
 from schema.mutation import Mutation
+from schema.nodes import RecordType
 from schema.query import Query
 from schema.subscription import Subscription
-from schema.types import Board, Comment, Interest, Pin, User
 
-OBJECTS = [Board, Comment, Interest, Pin, User]
+OBJECTS = RecordType.__subclasses__()
 """The types of all objects with a global id."""
 
 schema = with_defer(

@@ -4,20 +4,20 @@ from collections.abc import Iterable
 
 from datasources import records
 from datasources.ids import Kind
-from datasources.mappings import REVERSE, Edge, EdgeKey, ListKey, Mapping, PageRequest
+from datasources.mappings import (
+    REVERSE,
+    Edge,
+    EdgeKey,
+    ListKey,
+    Mapping,
+    PageRequest,
+    lists_of_kind,
+)
 from datasources.protocols import Lease, Stores
 from datasources.records import Board, Comment, Pin, Record, User
 
 ALL = 10**6
 AT_ONCE = 200  # lists that are requested from a cache at once, because its deadline is short
-FROM = {
-    Mapping.BOARD_HAS_PINS: Kind.BOARD,
-    Mapping.BOARD_FOLLOWED_BY_USERS: Kind.BOARD,
-    Mapping.PIN_LIKED_BY_USERS: Kind.PIN,
-    Mapping.PIN_HAS_COMMENTS: Kind.PIN,
-    Mapping.INTEREST_HAS_PINS: Kind.INTEREST,
-    Mapping.INTEREST_FOLLOWED_BY_USERS: Kind.INTEREST,
-}
 
 
 async def audit(stores: Stores) -> list[str]:
@@ -38,8 +38,9 @@ class Audit:
             self.objects[kind] = {id: records.decode(kind, id, raw) for id, raw in found}
         keys = [
             ListKey(mapping, id)
-            for mapping in Mapping
-            for id in self.objects[FROM.get(mapping, Kind.USER)]
+            for kind in Kind
+            for mapping in lists_of_kind(kind)
+            for id in self.objects[kind]
         ]
         pages = await self.stores.shards.mappings.pages([PageRequest(key, ALL) for key in keys])
         self.lists = dict(zip(keys, pages, strict=True))

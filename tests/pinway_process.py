@@ -69,20 +69,28 @@ class Serving:
         return self.process.wait(300)
 
 
-def command(data: Path, *arguments: str, python: str = sys.executable) -> list[str]:
-    return [python, "-m", "pinway", "run", "--data-dir", str(data), *arguments]
+def command(
+    data: Path, *arguments: str, python: str = sys.executable, verb: str = "run"
+) -> list[str]:
+    return [python, "-m", "pinway", verb, "--data-dir", str(data), *arguments]
 
 
 @contextmanager
 def serving(
-    data: Path, *, port: int | None = None, python: str = sys.executable, cwd: Path = ROOT
+    data: Path,
+    *,
+    port: int | None = None,
+    python: str = sys.executable,
+    cwd: Path = ROOT,
+    verb: str = "run",
 ) -> Iterator[Serving]:
-    """`pinway run` on a data directory, ready. It is killed at the end if it still runs."""
+    """`pinway run` (or `serve`) on a data directory, ready. It is killed at the end if it still
+    runs."""
     port = port or free_port()
     log = data.parent / f"{data.name}.log"
     with log.open("ab") as output:
         process = subprocess.Popen(
-            command(data, "--port", str(port), python=python),
+            command(data, "--port", str(port), python=python, verb=verb),
             cwd=cwd,
             stdout=output,
             stderr=output,

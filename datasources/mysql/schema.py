@@ -172,7 +172,8 @@ async def _fences(
 async def _fenced(server: Server, databases: Sequence[str], *, whole: bool) -> dict[str, int]:
     """The fences' epochs. Raises StoreCorrupt for a missing table; unless `whole`, only the fence's
     table is required."""
-    newest = f" WHERE NOT EXISTS (SELECT 1 FROM {{}}.{NEWEST} LIMIT 0)"
+    tables = ", ".join(f"{{0}}.{name}" for name in NEWEST)
+    newest = f" WHERE NOT EXISTS (SELECT 1 FROM {tables} LIMIT 0)"
     selects = [
         f"SELECT '{name}', epoch FROM {name}.fence"
         + (newest.format(name) if whole and not name.startswith("mod") else "")

@@ -51,13 +51,7 @@ class Table(NamedTuple):
 PAGES = "pages"  # the index for reading lists
 KEYS = "object_keys"
 
-OBJECT_TABLES = {
-    Kind.PIN: "pins",
-    Kind.BOARD: "boards",
-    Kind.USER: "users",
-    Kind.COMMENT: "comments",
-    Kind.INTEREST: "interests",
-}
+OBJECT_TABLES = {kind: f"{kind.name.lower()}s" for kind in Kind}
 
 
 def _objects(name: str) -> Table:
@@ -241,34 +235,13 @@ NOTIFICATIONS = Table(
     ),
 )
 
-# Preferences and affinities for the home feed, blocks and mutes came later than the other mappings.
-_LAST = (
-    Mapping.USER_HIDES_PINS,
-    Mapping.USER_SEES_LESS,
-    Mapping.USER_SEES_MORE,
-    Mapping.USER_HAS_AFFINITIES,
-    Mapping.USER_BLOCKS_USERS,
-    Mapping.USER_BLOCKED_BY_USERS,
-    Mapping.USER_MUTES_USERS,
+_GROUPS = (
+    tuple(_objects(name) for name in OBJECT_TABLES.values()),
+    tuple(_mapping(mapping) for mapping in Mapping),
+    (LISTS, OUTBOX, ANSWERS, VISITS, RESPACINGS, QUOTAS, EVENTS, NOTIFICATIONS),
 )
-
-_SIGNED_OUT = _mapping(Mapping.USER_SIGNED_OUT)  # came after the events
-_LATER = {*(mapping.value for mapping in _LAST), _SIGNED_OUT.name}
-
-OBJECT_SHARD = (
-    FENCE,
-    *(_objects(name) for name in OBJECT_TABLES.values()),
-    *(_mapping(mapping) for mapping in Mapping if mapping.value not in _LATER),
-    LISTS,
-    OUTBOX,
-    ANSWERS,
-    VISITS,
-    RESPACINGS,
-    QUOTAS,
-    *(_mapping(mapping) for mapping in _LAST),
-    EVENTS,
-    _SIGNED_OUT,
-    NOTIFICATIONS,
-)
-NEWEST = NOTIFICATIONS.name  # a shard with this table has all tables
+"""New tables come at the end of their group, and are created in this order."""
+OBJECT_SHARD = (FENCE, *(table for group in _GROUPS for table in group))
+NEWEST = tuple(group[-1].name for group in _GROUPS)
+"""A shard with these tables has all tables. Shards of earlier versions lack one of them."""
 MOD_SHARD = (FENCE, CLAIMS)

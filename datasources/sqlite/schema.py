@@ -56,7 +56,7 @@ def create(connection: sqlite3.Connection, path: Path, place: Place, epoch: int)
     StoreCorrupt for a file of another version."""
     [version] = connection.execute("PRAGMA user_version").fetchone()
     is_mod = place.database.startswith("mod")
-    if version == VERSION and (is_mod or _has_table(connection, NEWEST)):
+    if version == VERSION and (is_mod or _has_tables(connection, NEWEST)):
         return
     if version not in (0, VERSION):
         raise StoreCorrupt(
@@ -80,9 +80,11 @@ def create(connection: sqlite3.Connection, path: Path, place: Place, epoch: int)
         raise
 
 
-def _has_table(connection: sqlite3.Connection, name: str) -> bool:
-    sql = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?"
-    return connection.execute(sql, (name,)).fetchone() is not None
+def _has_tables(connection: sqlite3.Connection, names: Sequence[str]) -> bool:
+    marks = ", ".join("?" * len(names))
+    sql = f"SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name IN ({marks})"
+    [count] = connection.execute(sql, names).fetchone()
+    return bool(count == len(names))
 
 
 def fences(directory: Path, databases: Collection[str]) -> dict[str, int | None]:

@@ -23,7 +23,7 @@ class NotOwner(Forbidden):
     """The refusal of a change of another user's object. `absent` is the refusal for a viewer who
     may not see the owner."""
 
-    def __init__(self, message: str, field: str, owner_id: int, absent: NotFound) -> None:
+    def __init__(self, message: str, field: str | None, owner_id: int, absent: NotFound) -> None:
         super().__init__(message, field)
         self.owner_id, self.absent = owner_id, absent
 

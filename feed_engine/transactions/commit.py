@@ -16,14 +16,14 @@ from datasources.errors import (
     StoreConflict,
     StoreCorrupt,
 )
-from datasources.ids import shard_of
+from datasources.ids import Kind, shard_of
 from datasources.mappings import Edge, ListKey, Mapping
 from datasources.protocols import Answer, OutboxRow, ShardTx, Stores
 from feed_engine.live.events import Event
 from feed_engine.outbox.change import KIND, AnyTask, Change, change, encode
 from feed_engine.outbox.completion import acknowledge, change_of
 from feed_engine.transactions import access
-from feed_engine.transactions.inputs import Input
+from feed_engine.transactions.inputs import Input, Target
 from feed_engine.transactions.quotas import Quota
 from feed_engine.transactions.validation import idempotency_key
 
@@ -82,13 +82,19 @@ class Outcome(Generic[R]):
 
 
 class Mutation(NamedTuple):
-    """The writer, the shard of the commit, and the idempotency key."""
+    """The writer, the shard of the commit, and the idempotency key.
+
+    A mutation that `takes_back` ends what an earlier write began, or marks what others wrote. No
+    quota refuses it: otherwise strangers whose comments an owner deletes would use up the owner's
+    day. The earlier writes bound its number.
+    """
 
     name: str
     shard: int
     viewer_id: int
     key: str | None
     given: Input
+    takes_back: bool = False
 
     def fingerprint(self) -> bytes:
         return hashlib.sha256(self.name.encode() + b"\n" + msgspec.json.encode(self.given)).digest()
@@ -96,6 +102,16 @@ class Mutation(NamedTuple):
     def scoped_key(self) -> str | None:
         """The stored form of the key: short, and the same in every collation."""
         return hashlib.sha256(self.key.encode()).hexdigest() if self.key is not None else None
+
+
+def of_viewer(
+    stores: Stores, name: str, viewer_id: int, kind: Kind, id: int, key: str | None
+) -> Mutation:
+    """A mutation of the viewer's own rows about an object. Raises NotFound for an id of another
+    kind, or of a shard that is not open."""
+    access.home(stores, kind, id)
+    shard = access.home(stores, Kind.USER, viewer_id)
+    return Mutation(name, shard, viewer_id, key, Target(id=id))
 
 
 class Rows:
@@ -150,7 +166,13 @@ async def mutate(
     but can't be completed yet.
     """
     idempotency_key(mutation.key)
-    quota = Quota(stores, mutation.name, mutation.shard, mutation.viewer_id)
+    quota = Quota(
+        stores,
+        mutation.name,
+        mutation.shard,
+        mutation.viewer_id,
+        takes_back=mutation.takes_back,
+    )
 
     async def run(tx: ShardTx, prepared: P) -> tuple[Answer | None, Outcome[R] | None, int | None]:
         if (saved := await _answered(tx, mutation)) is not None:

@@ -33,15 +33,6 @@ a two-thousandth."""
 _EVENTS = "recordEvents"
 """A mutation that a client sends while its viewer reads. Each event counts, apart from the writes:
 reading must not use up the day's likes."""
-_TAKING_BACK = {
-    *("deleteBoard", "deletePin", "deleteComment"),
-    *("unlikePin", "unfollow", "unhidePin", "seeAsUsual"),
-    *("unblockUser", "unmuteUser", "deleteAccount", "deleteEvents", "signOutEverywhere"),
-    "markNotificationsRead",
-}
-"""Mutations that end what an earlier write began, and marks of what others wrote. They are never
-refused: otherwise strangers whose comments an owner deletes would use up the owner's day. The
-earlier writes bound their number."""
 TOWARD = 20
 """The part of a day's writes that one viewer may direct at one other user: a twentieth."""
 UNDER = 100
@@ -79,10 +70,12 @@ class Quota:
     shard still bound it.
     """
 
-    def __init__(self, stores: Stores, name: str, shard: int, viewer_id: int) -> None:
+    def __init__(
+        self, stores: Stores, name: str, shard: int, viewer_id: int, *, takes_back: bool
+    ) -> None:
         self._stores, self._name, self._shard, self._viewer_id = stores, name, shard, viewer_id
         self._on = bool(stores.writes_per_day and viewer_id)
-        self._takes_back = name in _TAKING_BACK
+        self._takes_back = takes_back
         self._elsewhere = self._on and shard != shard_of(viewer_id)
         self._day, self._uses = 0, list[Use]()
         self._taking: asyncio.Task[None] | None = None

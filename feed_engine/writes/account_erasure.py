@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 
 from datasources import records
-from datasources.ids import MAX_LOCAL, Kind, compose, shard_of
+from datasources.ids import MAX_LOCAL, Kind, compose, kind_of, shard_of
 from datasources.mappings import (
     REVERSE,
     SEQUENCE_STEP,
@@ -20,9 +20,10 @@ from datasources.mappings import (
     EdgeKey,
     ListKey,
     Mapping,
+    lists_of_kind,
 )
 from datasources.protocols import ShardTx, Stores, Table, WideColumnStore
-from datasources.records import Comment, Pin, User
+from datasources.records import Pin, User
 from feed_engine.feeds.dual import write_both
 from feed_engine.feeds.rows import (
     FOLLOWING_APPLIED,
@@ -63,8 +64,8 @@ _ONE_WAY = {
     Mapping.INTEREST_HAS_PINS: (Kind.PIN,),
 }
 """Lists whose rows have no reverse rows, and the kinds of the user's objects that they may have."""
-_OF_PINS = (Mapping.PIN_LIKED_BY_USERS, Mapping.PIN_HAS_COMMENTS)
-_OF_BOARDS = (Mapping.BOARD_HAS_PINS, Mapping.BOARD_FOLLOWED_BY_USERS)
+_CONTENTS = (Mapping.PIN_HAS_COMMENTS,)
+"""Lists of objects that are removed with the object that has the list."""
 _FOLLOWED_BY = Mapping.USER_FOLLOWED_BY_USERS, Mapping.BOARD_FOLLOWED_BY_USERS
 _PIN_LISTS = Mapping.USER_HAS_PUBLIC_PINS, Mapping.USER_HAS_PINS
 _BOARD_LISTS = Mapping.USER_HAS_PUBLIC_BOARDS, Mapping.USER_HAS_BOARDS
@@ -120,12 +121,13 @@ async def _comments(stores: Stores, task: AccountErased, place: str, save: Save)
     """Remove the user's comments under all pins."""
     async for found in comments_of(stores, task.user_id, int(place or 0), save):
         for shard, some in found.items():
-            await _erase_comments(stores, shard, some)
+            keys = [EdgeKey(Mapping.PIN_HAS_COMMENTS, it.pin_id, it.id) for it in some]
+            await _erase_listed(stores, shard, keys)
 
 
-async def _erase_comments(stores: Stores, shard: int, comments: Sequence[Comment]) -> None:
-    keys = [EdgeKey(Mapping.PIN_HAS_COMMENTS, it.pin_id, it.id) for it in comments]
-    ids = [it.id for it in comments]
+async def _erase_listed(stores: Stores, shard: int, keys: Sequence[EdgeKey]) -> None:
+    """Remove objects of one shard, and their rows in the lists of the objects they are on."""
+    ids = [key.to_id for key in keys]
 
     async def work(tx: ShardTx) -> Change:
         await tx.erase_edges(keys)
@@ -155,17 +157,10 @@ async def _remove_dead(stores: Stores, row: bytes, store: WideColumnStore) -> No
 async def _pins(stores: Stores, task: AccountErased, place: str, save: Save) -> None:
     """Remove the user's pins, with their likes, and with the comments under them."""
     async for pin_id in all_of(stores, ListKey(Mapping.USER_HAS_PINS, task.user_id)):
-        comments = ListKey(Mapping.PIN_HAS_COMMENTS, pin_id)
-        while ids := [id async for id in all_of(stores, comments)]:
-            await _erase_comments(
-                stores,
-                shard_of(pin_id),
-                [Comment(id=id, pin_id=pin_id, author_id=0, text="") for id in ids],
-            )
         pins = await _stored(stores, pin_id)
         await write_both(stores.pools, partial(_unpopular, pin_id))
         lists = [EdgeKey(Mapping.BOARD_HAS_PINS, pin.board_id, pin.id) for pin in pins]
-        await _erase(stores, task.user_id, pin_id, _OF_PINS, _PIN_LISTS, lists)
+        await _erase(stores, task.user_id, pin_id, _PIN_LISTS, lists)
 
 
 async def _stored(stores: Stores, pin_id: int) -> list[Pin]:
@@ -189,20 +184,23 @@ async def _unpopular(pin_id: int, store: WideColumnStore) -> None:
 async def _boards(stores: Stores, task: AccountErased, place: str, save: Save) -> None:
     """Remove the user's boards, with the follows of them."""
     async for board_id in all_of(stores, ListKey(Mapping.USER_HAS_BOARDS, task.user_id)):
-        await _erase(stores, task.user_id, board_id, _OF_BOARDS, _BOARD_LISTS, [])
+        await _erase(stores, task.user_id, board_id, _BOARD_LISTS, [])
 
 
 async def _erase(
     stores: Stores,
     user_id: int,
     id: int,
-    lists: Iterable[Mapping],
     listed_in: Iterable[Mapping],
     further: Sequence[EdgeKey],
 ) -> None:
     """Remove an object of the user, with its lists, and then its rows in the user's lists."""
-    for mapping in lists:
-        await _clear(stores, ListKey(mapping, id))
+    for mapping in lists_of_kind(kind_of(id)):
+        key = ListKey(mapping, id)
+        if mapping in _CONTENTS:
+            while ids := [it async for it in all_of(stores, key)]:
+                await _erase_listed(stores, shard_of(id), [EdgeKey(*key, it) for it in ids])
+        await _clear(stores, key)
     rows = [*further, *(EdgeKey(mapping, user_id, id) for mapping in listed_in)]
 
     async def work(tx: ShardTx) -> Change:
@@ -220,9 +218,8 @@ async def _user(stores: Stores, task: AccountErased, place: str, save: Save) -> 
     user = await access.recall(stores, User, user_id)
     if not user.username:
         return  # it was done before
-    for mapping in Mapping:
-        if mapping.value.startswith("user_"):
-            await _clear(stores, ListKey(mapping, user_id))
+    for mapping in lists_of_kind(Kind.USER):
+        await _clear(stores, ListKey(mapping, user_id))
     for name in (user.username, *(kept.name for kept in user.kept_names)):
         await stores.shards.mod.release(NAMESPACE, name, user_id)
 

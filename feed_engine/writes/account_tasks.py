@@ -17,6 +17,7 @@ from datasources.mappings import REVERSE, Edge, EdgeKey, ListKey, Mapping, PageR
 from datasources.protocols import ShardTx, Stores, Table, WideColumnStore
 from datasources.records import Board, Comment
 from feed_engine.feeds.dual import write_both
+from feed_engine.feeds.follow_edges import FOLLOWS
 from feed_engine.feeds.rows import (
     FOLLOWING,
     FOLLOWING_APPLIED,
@@ -38,7 +39,7 @@ from feed_engine.outbox.change import (
     Change,
     Unfollowed,
 )
-from feed_engine.transactions import access
+from feed_engine.transactions import access, blocks
 from feed_engine.transactions.commit import Rows, commit, now_ms
 from feed_engine.writes import boards, comments
 from feed_engine.writes.edges import events_of
@@ -48,7 +49,7 @@ BOARDS = 50  # boards in a transaction
 EDGES = 200  # edges that are ended together
 PAGE = 1000  # rows of a list that are read together
 COMMENTS = 500  # comments that are read at a time
-_OWN = (Mapping.USER_LIKES_PINS, *(m for m in REVERSE if m.value.startswith("user_follows")))
+_OWN = tuple(mapping for mapping in REVERSE if mapping not in blocks.LISTS)
 FORWARD = {reverse: forward for forward, reverse in REVERSE.items()}
 Save = Callable[[str], Awaitable[None]]
 T = TypeVar("T", AccountDeleted, AccountErased)
@@ -116,7 +117,7 @@ async def _boards(stores: Stores, task: AccountDeleted, place: str, save: Save) 
 
 
 async def _edges(stores: Stores, task: AccountDeleted, place: str, save: Save) -> None:
-    """End the user's likes and follows."""
+    """End the user's likes, follows and other edges with a reverse row."""
     for mapping in _OWN:
         while edges := await _page(stores, ListKey(mapping, task.user_id)):
             await _end(stores, mapping, edges)
@@ -257,7 +258,7 @@ async def _end(stores: Stores, mapping: Mapping, edges: list[Edge]) -> None:
                 edge = edge._replace(version=edge.version + 1, active=False)
                 await rows.put(mapping, edge)
                 told += events_of(mapping, edge)
-                if mapping is not Mapping.USER_LIKES_PINS:
+                if mapping in FOLLOWS.values():
                     tasks.append(
                         Unfollowed(
                             viewer_id=key.from_id,

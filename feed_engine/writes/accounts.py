@@ -67,7 +67,7 @@ async def delete_account(
         return
 
     shard = access.home(stores, Kind.USER, viewer_id)
-    mutation = Mutation("deleteAccount", shard, viewer_id, key, given)
+    mutation = Mutation("deleteAccount", shard, viewer_id, key, given, takes_back=True)
     await mutate(stores, mutation, nothing, work, again)
     # The transaction above bars new boards. If the process dies here, the task does the rest, and
     # nobody was told that the account is deleted.

@@ -7,8 +7,7 @@ from datasources.protocols import ShardTx, Stores
 from datasources.records import User
 from feed_engine.outbox.change import AnyTask, Blocked
 from feed_engine.transactions import access, blocks
-from feed_engine.transactions.commit import Mutation, Rows, now_ms
-from feed_engine.transactions.inputs import Target
+from feed_engine.transactions.commit import Rows, now_ms, of_viewer
 from feed_engine.writes.edges import clear_edge, set_edge
 
 _BLOCKS = Mapping.USER_BLOCKS_USERS
@@ -36,7 +35,7 @@ async def block_user(
                 f"More than {blocks.MOST:,} users can't be blocked: unblock one first.", "userId"
             )
 
-    mutation = _mutation(stores, "blockUser", viewer_id, user_id, key)
+    mutation = of_viewer(stores, "blockUser", viewer_id, Kind.USER, user_id, key)
     return await set_edge(stores, mutation, _BLOCKS, user_id, at, check, tasks, bound)
 
 
@@ -49,11 +48,8 @@ async def unblock_user(
     async def check() -> int:
         return await _check(stores, viewer_id, user_id)
 
-    def tasks(_: Edge) -> list[AnyTask]:
-        return []
-
-    mutation = _mutation(stores, "unblockUser", viewer_id, user_id, key)
-    return await clear_edge(stores, mutation, _BLOCKS, user_id, check, tasks)
+    mutation = of_viewer(stores, "unblockUser", viewer_id, Kind.USER, user_id, key)
+    return await clear_edge(stores, mutation, _BLOCKS, user_id, check)
 
 
 async def _check(stores: Stores, viewer_id: int, user_id: int) -> int:
@@ -65,9 +61,3 @@ async def _check(stores: Stores, viewer_id: int, user_id: int) -> int:
     if user_id not in found or (edge is not None and edge.active):
         raise access.missing(Kind.USER, user_id)
     return 0  # writes toward one user are bounded, but a block is not refused because of them
-
-
-def _mutation(stores: Stores, name: str, viewer_id: int, user_id: int, key: str | None) -> Mutation:
-    access.home(stores, Kind.USER, user_id)
-    shard = access.home(stores, Kind.USER, viewer_id)
-    return Mutation(name, shard, viewer_id, key, Target(id=user_id))

@@ -117,7 +117,8 @@ async def delete_board(
         return Outcome(after, Saved(id=board_id), following)
 
     shard, given = access.home(stores, Kind.BOARD, board_id), Target(id=board_id)
-    return await _on_board(stores, Mutation("deleteBoard", shard, viewer_id, key, given), work)
+    mutation = Mutation("deleteBoard", shard, viewer_id, key, given, takes_back=True)
+    return await _on_board(stores, mutation, work)
 
 
 async def deactivate(

@@ -103,7 +103,7 @@ async def delete_comment(
         return await access.recall(stores, Comment, saved.id)
 
     shard, given = access.home(stores, Kind.COMMENT, comment_id), Target(id=comment_id)
-    mutation = Mutation("deleteComment", shard, viewer_id, key, given)
+    mutation = Mutation("deleteComment", shard, viewer_id, key, given, takes_back=True)
     return await mutate(stores, mutation, prepare, work, again)
 
 

@@ -28,7 +28,7 @@ async def set_edge(
     target_id: int,
     at: int,
     check: Check,
-    tasks: Tasks,
+    tasks: Tasks = lambda _: [],
     beside: Beside | None = None,
 ) -> Edge:
     """Set the edge from the viewer to the target, if `check` finds the target. An edge that is
@@ -54,7 +54,7 @@ async def clear_edge(
     mapping: Mapping,
     target_id: int,
     check: Check,
-    tasks: Tasks,
+    tasks: Tasks = lambda _: [],
     beside: Beside | None = None,
 ) -> Edge:
     """Clear the edge. It may be cleared even if the viewer can no longer see the target. If there
@@ -79,7 +79,7 @@ async def clear_edge(
             raise found
         return _unchanged(mapping, row or Edge(mutation.viewer_id, target_id, 0, 0, False))
 
-    return await mutate(stores, mutation, prepare, work, _again)
+    return await mutate(stores, mutation._replace(takes_back=True), prepare, work, _again)
 
 
 async def _locked(tx: ShardTx, mapping: Mapping, viewer_id: int, target_id: int) -> Edge | None:

@@ -54,7 +54,9 @@ async def record_events(
 async def delete_events(stores: Stores, viewer_id: int, *, key: str | None = None) -> None:
     """Delete all events of the viewer, also events whose job has not run yet."""
     shard = access.home(stores, Kind.USER, viewer_id)
-    mutation = Mutation("deleteEvents", shard, viewer_id, key, Target(id=viewer_id))
+    mutation = Mutation(
+        *("deleteEvents", shard, viewer_id, key, Target(id=viewer_id)), takes_back=True
+    )
 
     async def work(tx: ShardTx, _: None) -> Outcome[None]:
         await tx.delete_events(viewer_id)

@@ -8,8 +8,7 @@ from datasources.records import Interest
 from feed_engine.feeds.follow_edges import FOLLOWS
 from feed_engine.outbox.change import AnyTask, Followed, Unfollowed
 from feed_engine.transactions import access, blocks
-from feed_engine.transactions.commit import Mutation, Rows, now_ms
-from feed_engine.transactions.inputs import Target
+from feed_engine.transactions.commit import Rows, now_ms, of_viewer
 from feed_engine.writes.edges import clear_edge, set_edge
 
 
@@ -38,7 +37,7 @@ async def follow(
     def tasks(edge: Edge) -> list[AnyTask]:
         return [Followed(viewer_id=viewer_id, target_id=target_id, version=edge.version, at=at)]
 
-    mutation = _mutation(stores, "follow", viewer_id, kind, target_id, key)
+    mutation = of_viewer(stores, "follow", viewer_id, kind, target_id, key)
     return await set_edge(
         *(stores, mutation, FOLLOWS[kind], target_id, at, check, tasks, refuse_blocked)
     )
@@ -56,7 +55,7 @@ async def unfollow(
     def tasks(edge: Edge) -> list[AnyTask]:
         return [Unfollowed(viewer_id=viewer_id, target_id=target_id, version=edge.version, at=at)]
 
-    mutation = _mutation(stores, "unfollow", viewer_id, kind, target_id, key)
+    mutation = of_viewer(stores, "unfollow", viewer_id, kind, target_id, key)
     return await clear_edge(stores, mutation, FOLLOWS[kind], target_id, check, tasks)
 
 
@@ -79,11 +78,3 @@ async def _check(stores: Stores, viewer_id: int, kind: Kind, target_id: int) -> 
     if not await access.read(stores, Interest, [target_id]):
         raise access.missing(kind, target_id)
     return 0
-
-
-def _mutation(
-    stores: Stores, name: str, viewer_id: int, kind: Kind, target_id: int, key: str | None
-) -> Mutation:
-    access.home(stores, kind, target_id)
-    shard = access.home(stores, Kind.USER, viewer_id)
-    return Mutation(name, shard, viewer_id, key, Target(id=target_id))

@@ -7,8 +7,7 @@ from datasources.records import Pin
 from feed_engine.feeds.affinity import LIKE
 from feed_engine.outbox.change import AnyTask, PinLiked, PinUnliked
 from feed_engine.transactions import access
-from feed_engine.transactions.commit import Mutation, Rows, now_ms
-from feed_engine.transactions.inputs import Target
+from feed_engine.transactions.commit import Rows, now_ms, of_viewer
 from feed_engine.writes.affinities import learn
 from feed_engine.writes.edges import clear_edge, set_edge
 
@@ -24,7 +23,7 @@ async def like_pin(
     def tasks(_: Edge) -> list[AnyTask]:
         return [PinLiked(viewer_id=viewer_id, pin_id=pin_id, at=at)]
 
-    mutation = _mutation(stores, "likePin", viewer_id, pin_id, key)
+    mutation = of_viewer(stores, "likePin", viewer_id, Kind.PIN, pin_id, key)
     return await set_edge(
         *(stores, mutation, Mapping.USER_LIKES_PINS, pin_id, at, liked.find, tasks, liked.learn)
     )
@@ -39,7 +38,7 @@ async def unlike_pin(
     def tasks(_: Edge) -> list[AnyTask]:
         return [] if liked.is_own else [PinUnliked(viewer_id=viewer_id, pin_id=pin_id)]
 
-    mutation = _mutation(stores, "unlikePin", viewer_id, pin_id, key)
+    mutation = of_viewer(stores, "unlikePin", viewer_id, Kind.PIN, pin_id, key)
     return await clear_edge(
         *(stores, mutation, Mapping.USER_LIKES_PINS, pin_id, liked.find, tasks, liked.unlearn)
     )
@@ -74,9 +73,3 @@ class _Liked:
         if self._pin is not None:
             at = like.sequence // SEQUENCE_STEP
             await learn(tx, rows, self._viewer_id, self._pin, weight, at)
-
-
-def _mutation(stores: Stores, name: str, viewer_id: int, pin_id: int, key: str | None) -> Mutation:
-    access.home(stores, Kind.PIN, pin_id)
-    shard = access.home(stores, Kind.USER, viewer_id)
-    return Mutation(name, shard, viewer_id, key, Target(id=pin_id))

@@ -34,9 +34,10 @@ from feed_engine.transactions.commit import (
 from feed_engine.transactions.edit import edit
 from feed_engine.transactions.hold import Hold
 from feed_engine.transactions.inputs import Move, Reorder
+from feed_engine.transactions.on_boards import lock_own
 from feed_engine.transactions.results import PinMoved, Reordered
 from feed_engine.writes.pin_rows import is_public, published, put_public
-from feed_engine.writes.pins import lock_own, removed
+from feed_engine.writes.pins import removed
 
 ON_BOARD = Mapping.BOARD_HAS_PINS
 
@@ -80,7 +81,7 @@ async def move_pin(
         if source_id != board_id and not await hold.release(tx):
             raise Outdated  # the transaction took so long that a job released the hold
         boards = {id: await access.lock_any(tx, Board, id) for id in sorted({source_id, board_id})}
-        source, pin, raw = await lock_own(tx, viewer_id, source_id, pin_id)
+        source, pin, raw = await lock_own(tx, Pin, viewer_id, source_id, pin_id)
         target, _ = access.own_board(boards[board_id], viewer_id, board_id)
         if source_id == board_id:
             return await _within(tx, given, pin, now, spacing)

@@ -16,7 +16,7 @@ async def mark_notifications_read(
     never taken back."""
     shard = access.home(stores, Kind.USER, viewer_id)
     given = Notifications(up_to=up_to)
-    mutation = Mutation("markNotificationsRead", shard, viewer_id, key, given)
+    mutation = Mutation("markNotificationsRead", shard, viewer_id, key, given, takes_back=True)
 
     async def work(tx: ShardTx, _: None) -> Outcome[None]:
         changed = await tx.mark_notifications(viewer_id, up_to)

@@ -10,8 +10,8 @@ from dataclasses import replace
 import msgspec
 
 from datasources import records
-from datasources.errors import NotFound, StoreCorrupt
-from datasources.ids import Kind, decoy
+from datasources.errors import StoreCorrupt
+from datasources.ids import Kind
 from datasources.mappings import Edge, EdgeKey, ListKey, Mapping
 from datasources.protocols import ShardTx, Stores
 from datasources.records import Board, Pin
@@ -24,7 +24,6 @@ from feed_engine.transactions import access
 from feed_engine.transactions.commit import (
     Mutation,
     Outcome,
-    Outdated,
     Rows,
     Saved,
     mutate,
@@ -33,6 +32,7 @@ from feed_engine.transactions.commit import (
 )
 from feed_engine.transactions.edit import edit
 from feed_engine.transactions.inputs import NewPin, PinChange, Repin, Target
+from feed_engine.transactions.on_boards import board_id_of, lock_own
 from feed_engine.transactions.results import PinWritten
 from feed_engine.writes.affinities import learn
 from feed_engine.writes.pin_rows import is_public, published, put_owned, put_public
@@ -121,10 +121,10 @@ async def update_pin(
 
     async def prepare() -> int:
         await access.check_interests(stores, fields.get("interest_ids", ()))
-        return await _board_id(stores, pin_id)
+        return await board_id_of(stores, Pin, pin_id)
 
     async def work(tx: ShardTx, board_id: int) -> Outcome[Pin]:
-        board, pin, raw = await lock_own(tx, viewer_id, board_id, pin_id)
+        board, pin, raw = await lock_own(tx, Pin, viewer_id, board_id, pin_id)
         changes = {name: it for name, it in fields.items() if it != getattr(pin, name)}
         rows, tasks = Rows(tx), list[AnyTask]()
         whole = {**changes, "flips": board.flips} if changes else {}
@@ -167,10 +167,10 @@ async def delete_pin(stores: Stores, viewer_id: int, pin_id: int, *, key: str | 
     """Delete a pin of the viewer. Returns the inactive pin. Raises NotFound, Forbidden."""
 
     async def prepare() -> int:
-        return await _board_id(stores, pin_id)
+        return await board_id_of(stores, Pin, pin_id)
 
     async def work(tx: ShardTx, board_id: int) -> Outcome[Pin]:
-        board, pin, raw = await lock_own(tx, viewer_id, board_id, pin_id)
+        board, pin, raw = await lock_own(tx, Pin, viewer_id, board_id, pin_id)
         rows, before = Rows(tx), await order_version(tx, board.id)
         after = await deactivate(tx, rows, board, pin, raw)
         tasks: list[AnyTask] = [] if board.secret else [PinHidden(pin_id=pin_id)]
@@ -185,7 +185,7 @@ async def delete_pin(stores: Stores, viewer_id: int, pin_id: int, *, key: str | 
         return await access.recall(stores, Pin, saved.id)
 
     shard, given = access.home(stores, Kind.PIN, pin_id), Target(id=pin_id)
-    mutation = Mutation("deletePin", shard, viewer_id, key, given)
+    mutation = Mutation("deletePin", shard, viewer_id, key, given, takes_back=True)
     return await mutate(stores, mutation, prepare, work, again)
 
 
@@ -258,32 +258,6 @@ async def _replace_row(tx: ShardTx, rows: Rows, pin: Pin, *, active: bool) -> Ed
     placed = row._replace(version=row.version + 1, active=active)
     await rows.put(Mapping.BOARD_HAS_PINS, placed)
     return placed
-
-
-async def _board_id(stores: Stores, pin_id: int) -> int:
-    """The board of a pin; a decoy for a missing pin: `lock_own` then refuses it with the calls that
-    a hidden pin takes."""
-    pin = (await access.read(stores, Pin, [pin_id])).get(pin_id)
-    return decoy(pin_id, Kind.BOARD) if pin is None else pin.board_id
-
-
-async def lock_own(
-    tx: ShardTx, viewer_id: int, board_id: int, pin_id: int
-) -> tuple[Board, Pin, bytes]:
-    """The viewer's pin and its board. Locks the board first, so the pin stays on it. Raises
-    Outdated if the pin came to another board in the meantime, NotFound, Forbidden."""
-    found = await access.lock_any(tx, Board, board_id)
-    pin, raw = await access.lock(tx, Pin, pin_id)
-    if pin.board_id != board_id:
-        raise Outdated
-    try:
-        board, _ = access.own_board(found, viewer_id, board_id)
-    except NotFound:
-        raise access.missing(Kind.PIN, pin_id) from None
-    except access.NotOwner as error:
-        absent = access.missing(Kind.PIN, pin_id)
-        raise access.NotOwner(error.message, "pinId", error.owner_id, absent) from None
-    return board, pin, raw
 
 
 def _written(stores: Stores) -> Callable[[Saved], Awaitable[PinWritten]]:

@@ -23,8 +23,8 @@ from feed_engine.transactions.commit import (
     Saved,
     mutate,
     now_ms,
+    of_viewer,
 )
-from feed_engine.transactions.inputs import Target
 
 _TUNED = (Mapping.USER_SEES_LESS, Mapping.USER_SEES_MORE)
 
@@ -53,7 +53,7 @@ async def hide_pin(
         )
         return Prepared(pin.root, some[0] if some else None)
 
-    mutation = _mutation(stores, "hidePin", viewer_id, Kind.PIN, pin_id, key)
+    mutation = of_viewer(stores, "hidePin", viewer_id, Kind.PIN, pin_id, key)
     return await _write(stores, mutation, prepare, (hidden,), hidden, at)
 
 
@@ -69,7 +69,7 @@ async def unhide_pin(stores: Stores, viewer_id: int, pin_id: int, *, key: str | 
             return Prepared(root, unseen=error)
         return Prepared(root)
 
-    mutation = _mutation(stores, "unhidePin", viewer_id, Kind.PIN, pin_id, key)
+    mutation = of_viewer(stores, "unhidePin", viewer_id, Kind.PIN, pin_id, key)
     return await _write(stores, mutation, prepare, (Mapping.USER_HIDES_PINS,), None, None)
 
 
@@ -106,7 +106,7 @@ async def mute_user(
         return Prepared((await access.find_user(stores, viewer_id, user_id)).id)
 
     muted = Mapping.USER_MUTES_USERS
-    mutation = _mutation(stores, "muteUser", viewer_id, Kind.USER, user_id, key)
+    mutation = of_viewer(stores, "muteUser", viewer_id, Kind.USER, user_id, key)
     return await _write(stores, mutation, prepare, (muted,), muted, at)
 
 
@@ -123,7 +123,7 @@ async def unmute_user(
             return Prepared(user_id, unseen=error)
         return Prepared(user_id)
 
-    mutation = _mutation(stores, "unmuteUser", viewer_id, Kind.USER, user_id, key)
+    mutation = of_viewer(stores, "unmuteUser", viewer_id, Kind.USER, user_id, key)
     return await _write(stores, mutation, prepare, (Mapping.USER_MUTES_USERS,), None, None)
 
 
@@ -143,7 +143,7 @@ async def _tune(
             await _check(stores, viewer_id, kind, id)
         return Prepared(id)
 
-    mutation = _mutation(stores, name, viewer_id, kind, id, key)
+    mutation = of_viewer(stores, name, viewer_id, kind, id, key)
     return await _write(stores, mutation, prepare, _TUNED, wanted, at)
 
 
@@ -156,6 +156,7 @@ async def _write(
     at: int | None,
 ) -> int:
     """Make `wanted` the only one of the mappings in which the viewer has an edge to the target."""
+    mutation = mutation._replace(takes_back=wanted is None)
     viewer_id, now = mutation.viewer_id, at if at is not None else now_ms()
 
     async def work(tx: ShardTx, prepared: Prepared) -> Outcome[int]:
@@ -226,11 +227,3 @@ async def _check(stores: Stores, viewer_id: int, kind: Kind, id: int) -> None:
         await access.find_user(stores, viewer_id, id, "id")
     elif not await access.read(stores, Interest, [id]):
         raise access.missing(kind, id, "id")
-
-
-def _mutation(
-    stores: Stores, name: str, viewer_id: int, kind: Kind, id: int, key: str | None
-) -> Mutation:
-    access.home(stores, kind, id)
-    shard = access.home(stores, Kind.USER, viewer_id)
-    return Mutation(name, shard, viewer_id, key, Target(id=id))

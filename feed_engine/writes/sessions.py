@@ -37,7 +37,9 @@ async def sign_out_everywhere(
     """Refuse all tokens of the viewer that were issued until now. Raises NotFound if the viewer's
     account is gone."""
     shard = access.home(stores, Kind.USER, viewer_id)
-    mutation = Mutation("signOutEverywhere", shard, viewer_id, key, Target(id=viewer_id))
+    mutation = Mutation(
+        *("signOutEverywhere", shard, viewer_id, key, Target(id=viewer_id)), takes_back=True
+    )
 
     async def work(tx: ShardTx, _: None) -> Outcome[None]:
         await access.lock(tx, User, viewer_id)

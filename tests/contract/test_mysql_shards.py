@@ -16,6 +16,7 @@ from datasources.mysql.server import Server
 from datasources.sql.dialect import MYSQL
 from datasources.sql.lists import edges_condition, heads_condition
 from datasources.sql.mappings import page_part
+from datasources.sql.schema import OBJECT_SHARD
 from datasources.topology import ShardRange
 from deploy.stack import Stack
 from tests.contract.shards import ON_EACH, Deployment
@@ -238,5 +239,5 @@ async def test_both_backends_have_the_same_columns(
         return list(found.rows)
 
     assert sorted(listed) == sorted(await embedded.objects.transact(shard, columns))
-    assert len({table for table, _ in listed}) == 37
+    assert {table.decode() for table, _ in listed} == {table.name for table in OBJECT_SHARD}
     await embedded.close()
