@@ -241,6 +241,55 @@ NOTIFICATIONS = Table(
     ),
 )
 
+# The reports of a subject, one of each reporter (Report).
+REPORTS = Table(
+    "reports",
+    (
+        Column("subject_id", Type.ID),
+        Column("reporter_id", Type.ID),
+        Column("reason", Type.SMALL),
+        Column("text", Type.BYTES),
+        Column("at", Type.ID),
+    ),
+    primary=("subject_id", "reporter_id"),
+    indexes=(
+        Index("times", ("subject_id", "at", "reporter_id")),
+        Index("reporters", ("reporter_id", "subject_id")),
+    ),
+)
+
+# The reported subjects (Case). Its row locks the reports and the decisions of a subject.
+REPORT_CASES = Table(
+    "report_cases",
+    (
+        Column("subject_id", Type.ID),
+        Column("kind", Type.SMALL),  # of the subject, for lists of one kind
+        Column("status", Type.SMALL),
+        Column("reports", Type.ID),
+        Column("newest", Type.ID),
+        Column("decided", Type.ID, null=True),
+    ),
+    primary=("subject_id",),
+    indexes=(
+        Index("newest", ("status", "kind", "newest", "subject_id")),
+        Index("most", ("status", "kind", "reports", "subject_id")),
+        Index("age", ("decided",)),
+    ),
+)
+
+# The decisions of operators about subjects (Decision), numbered from 1.
+REPORT_DECISIONS = Table(
+    "report_decisions",
+    (
+        Column("subject_id", Type.ID),
+        Column("number", Type.SMALL),
+        Column("status", Type.SMALL),
+        Column("operator", Type.NAME),
+        Column("at", Type.ID),
+    ),
+    primary=("subject_id", "number"),
+)
+
 # Preferences and affinities for the home feed, blocks and mutes came later than the other mappings.
 _LAST = (
     Mapping.USER_HIDES_PINS,
@@ -269,6 +318,9 @@ OBJECT_SHARD = (
     EVENTS,
     _SIGNED_OUT,
     NOTIFICATIONS,
+    REPORTS,
+    REPORT_CASES,
+    REPORT_DECISIONS,
 )
-NEWEST = NOTIFICATIONS.name  # a shard with this table has all tables
+NEWEST = REPORT_DECISIONS.name  # a shard with this table has all tables
 MOD_SHARD = (FENCE, CLAIMS)

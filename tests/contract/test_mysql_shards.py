@@ -238,5 +238,5 @@ async def test_both_backends_have_the_same_columns(
         return list(found.rows)
 
     assert sorted(listed) == sorted(await embedded.objects.transact(shard, columns))
-    assert len({table for table, _ in listed}) == 37
+    assert len({table for table, _ in listed}) == 40
     await embedded.close()
