@@ -130,6 +130,7 @@ async def _erase_comments(stores: Stores, shard: int, comments: Sequence[Comment
     async def work(tx: ShardTx) -> Change:
         await tx.erase_edges(keys)
         await tx.erase(ids)
+        await tx.erase_reports_of(ids)
         return change(objects=ids, lists=[ListKey(key.mapping, key.from_id) for key in keys])
 
     await commit(stores, shard, work)
@@ -208,6 +209,7 @@ async def _erase(
     async def work(tx: ShardTx) -> Change:
         await tx.erase_edges(rows)
         await tx.erase([id])
+        await tx.erase_reports_of([id])
         await tx.erase_lists([id])
         return change(objects=[id], lists=[ListKey(key.mapping, key.from_id) for key in rows])
 
@@ -233,6 +235,7 @@ async def _user(stores: Stores, task: AccountErased, place: str, save: Save) -> 
         await tx.erase_visits(user_id)
         await tx.erase_events(user_id)
         await tx.erase_notifications(user_id)
+        await tx.erase_reports_of([user_id])
         await tx.erase_lists([user_id])
         await tx.erase_edges([EdgeKey(mapping, user_id, user_id) for mapping in blocks.LISTS])
         for mapping in blocks.LISTS:  # again, with a head of their own
