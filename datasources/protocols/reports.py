@@ -104,5 +104,8 @@ class ReportStore(Protocol):
     async def cases(self, request: CaseRequest) -> Cases:
         """Cases of all shards. A server that fails costs its own cases only."""
 
+    async def reasons(self, subject_ids: Sequence[int]) -> Mapping[int, Mapping[ReportReason, int]]:
+        """How many reports of each subject have each reason. One call for each server."""
+
     async def case(self, subject_id: int, limit: int) -> CaseFile | None:
         """The case of a subject, with up to `limit` reports."""

@@ -3,6 +3,7 @@ part of a transaction that writes them."""
 
 import asyncio
 import heapq
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 
 from datasources.errors import StoreError
@@ -17,6 +18,7 @@ from datasources.protocols import (
     CaseStatus,
     Decision,
     Report,
+    ReportReason,
 )
 from datasources.sql import codecs
 from datasources.sql.dialect import Dialect, marks
@@ -49,6 +51,26 @@ class SqlReports:
             found += [codecs.case(row) for rows in read for row in rows or ()]
             found = heapq.nlargest(request.limit, found, key=by_value)
         return Cases(found, lost)
+
+    async def reasons(self, subject_ids: Sequence[int]) -> dict[int, dict[ReportReason, int]]:
+        of_shard = defaultdict[int, list[int]](list)
+        for id in subject_ids:
+            of_shard[shard_of(id)].append(id)
+        parts = [
+            Part(
+                self._router.place(shard),
+                "subject_id, reason, COUNT(*)",
+                f"FROM {{db}}.reports WHERE subject_id IN ({marks(len(some))}) "
+                "GROUP BY subject_id, reason",
+                tuple(some),
+            )
+            for shard, some in of_shard.items()
+        ]
+        found: dict[int, dict[ReportReason, int]] = {id: {} for id in subject_ids}
+        for rows in await self._router.read("reports.reasons", parts):
+            for subject_id, reason, count in rows:
+                found[subject_id][ReportReason(reason)] = count
+        return found
 
     async def case(self, subject_id: int, limit: int) -> CaseFile | None:
         try:

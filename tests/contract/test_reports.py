@@ -146,6 +146,22 @@ async def test_the_newest_reports_of_a_subject_are_kept(
     assert await reporters(shards, other) == [1]
 
 
+async def test_the_reasons_of_many_subjects_are_counted_in_one_call_of_each_server(
+    deployment: Deployment, pin: Callable[[int], int]
+) -> None:
+    trips = RoundTrips()
+    shards = deployment.open(observe=trips)
+    some = [pin(n) for n in range(4)]
+    for subject in some[:3]:
+        await put(shards, report(subject, 1), report(subject, 2), report(subject, 3, reason=HATE))
+    trips.clear()
+    counted = {SPAM: 2, HATE: 1}
+    assert await shards.reports.reasons(some) == {**dict.fromkeys(some, counted), some[3]: {}}
+    assert set(trips.by_server().values()) == {1}
+    assert await shards.reports.reasons([]) == {}
+    await shards.close()
+
+
 async def listed(
     shards: SqlShards,
     *kinds: Kind,
