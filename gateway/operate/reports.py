@@ -89,8 +89,8 @@ async def decide(stores: Stores, ids: Sequence[str], change: str, operator: str)
 def _place(cursor: str | None) -> tuple[int, int] | None:
     if cursor is None:
         return None
-    value, colon, subject_id = cursor.partition(":")
-    if not (colon and value.isdecimal() and subject_id.isdecimal()):
+    value, _, subject_id = cursor.partition(":")
+    if not all(it.isdecimal() and len(it) < 20 and int(it) < 2**63 for it in (value, subject_id)):
         raise BadInput(f"{cursor!r} is no place in the list: take the one that a list ends with")
     return int(value), int(subject_id)
 

@@ -114,9 +114,10 @@ def test_lists_are_read_page_by_page_and_by_kind(reported: Reported) -> None:
     for kind in ("pin", "board", "comment"):
         assert reported.ids("--kind", kind) == [getattr(reported, kind)]
     assert reported.ids("--kind", "user") == [reported.bob]
-    refused = reported.pinway("list", "--after", "x")
-    assert (refused.exit_code, refused.output.count("\n")) == (1, 1)
-    assert "'x' is no place in the list" in refused.output
+    for wrong in ("x", "1", "1:", f"{10**20}:1"):
+        refused = reported.pinway("list", "--after", wrong)
+        assert (refused.exit_code, refused.output.count("\n")) == (1, 1)
+        assert f"{wrong!r} is no place in the list" in refused.output
 
 
 def test_show_has_the_object_its_reports_and_its_decisions(reported: Reported) -> None:
