@@ -9,6 +9,7 @@ import strawberry
 from resolvers.mutations import inputs
 from schema.costs import Cost
 from schema.feeds import PinEventKind
+from schema.reports import ReportReason
 
 
 def _given(description: str, default: Any = dataclasses.MISSING, weight: str = "") -> Any:
@@ -204,6 +205,14 @@ class RecordEventsInput(inputs.RecordEvents):
 
 @strawberry.input(description="The deletion of all recorded events of the viewer.")
 class DeleteEventsInput(inputs.DeleteEvents):
+    idempotency_key: str | None = _key()
+
+
+@strawberry.input(description="A report to the operators.")
+class ReportInput(inputs.Report):
+    id: strawberry.ID = _given("A pin, a board, a user or a comment of somebody else.")
+    reason: ReportReason = _given("The reason.")
+    text: str = _given("An explanation for the operators, up to 1,000 characters.", "")
     idempotency_key: str | None = _key()
 
 

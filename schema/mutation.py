@@ -11,6 +11,7 @@ from resolvers.mutations import (
     people,
     pins,
     preferences,
+    reports,
     sessions,
     uploads,
 )
@@ -174,6 +175,13 @@ class Mutation:
         uploads.create_upload,
         "Begin to upload a picture of one's own.",
         input=inputs.CreateUploadInput,
+        cost=WRITE,
+    )
+    report: payloads.ReportPayload | None = mutation(
+        reports.report,
+        "Report a pin, a board, a user or a comment to the operators. A further report of the same "
+        "object by the same viewer replaces the first.",
+        input=inputs.ReportInput,
         cost=WRITE,
     )
     record_events: payloads.RecordEventsPayload | None = mutation(

@@ -255,6 +255,17 @@ class DeleteEventsPayload:
     errors: list[UserError] = _errors()
 
 
+@strawberry.type(
+    description="The report is stored for the operators. Nobody else learns of it, and no query "
+    "reads it."
+)
+class ReportPayload:
+    reported_id: strawberry.ID | None = plain(
+        "The id of the reported object; null when there are errors."
+    )
+    errors: list[UserError] = _errors()
+
+
 @strawberry.type(description="The mark holds for all notifications that came before it.")
 class MarkNotificationsReadPayload:
     unread_notification_count: int | None = plain(

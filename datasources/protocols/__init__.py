@@ -32,6 +32,19 @@ from datasources.protocols.outbox import (
 )
 from datasources.protocols.pictures import PictureStore
 from datasources.protocols.queue import BULK, NORMAL, PRIORITIES, URGENT, Job, JobQueue, Lane
+from datasources.protocols.reports import (
+    REPORTS_KEPT,
+    Case,
+    CaseFile,
+    CaseOrder,
+    CaseRequest,
+    Cases,
+    CaseStatus,
+    Decision,
+    Report,
+    ReportReason,
+    ReportStore,
+)
 from datasources.protocols.search import (
     MOST_WORDS,
     UNSPACED,
@@ -64,6 +77,7 @@ __all__ = [
     "NORMAL",
     "NOTIFICATIONS_KEPT",
     "PRIORITIES",
+    "REPORTS_KEPT",
     "RESPACINGS_KEPT",
     "RESPACINGS_KEPT_MS",
     "UNSPACED",
@@ -72,8 +86,15 @@ __all__ = [
     "Answer",
     "Backlog",
     "Broadcasts",
+    "Case",
+    "CaseFile",
+    "CaseOrder",
+    "CaseRequest",
+    "CaseStatus",
+    "Cases",
     "Cell",
     "Claim",
+    "Decision",
     "Document",
     "Due",
     "EventKind",
@@ -111,6 +132,9 @@ __all__ = [
     "PictureStore",
     "PinEvent",
     "Places",
+    "Report",
+    "ReportReason",
+    "ReportStore",
     "SearchRequest",
     "SearchStore",
     "ShardStore",

@@ -33,6 +33,10 @@ class Expiry(Protocol):
         """Delete the oldest notifications stored before an epoch ms, up to `limit` on each
         shard."""
 
+    async def reports(self, decided_before: int, limit: int) -> Forgotten:
+        """Delete the cases that were decided, last, before an epoch ms, with their reports and
+        decisions, up to `limit` cases on each shard. Open cases stay."""
+
     async def visits(self, created_before: int, limit: int) -> Forgotten:
         """Delete the oldest saved visits that began before an epoch ms, up to `limit` on each
         shard. A user's newest visit stays, and so do unsaved visits."""

@@ -10,6 +10,7 @@ from datasources.protocols.mod import ModStore
 from datasources.protocols.notifications import NotificationStore
 from datasources.protocols.objects import ObjectStore
 from datasources.protocols.outbox import Outbox
+from datasources.protocols.reports import ReportStore
 from datasources.protocols.visits import VisitStore
 from datasources.topology import Topology
 
@@ -34,6 +35,9 @@ class ShardStore(Protocol):
 
     @property
     def notifications(self) -> NotificationStore: ...
+
+    @property
+    def reports(self) -> ReportStore: ...
 
     @property
     def expiry(self) -> Expiry: ...

@@ -9,6 +9,7 @@ from datasources.mappings import Mapping as MappingName
 from datasources.protocols.events import PinEvent
 from datasources.protocols.notifications import Notification
 from datasources.protocols.outbox import OutboxRow
+from datasources.protocols.reports import Case, Decision, Report
 from datasources.protocols.visits import Visit
 
 RESPACINGS_KEPT_MS = 7 * 24 * 3600 * 1000
@@ -179,6 +180,26 @@ class ShardTx(Protocol):
 
     async def erase_acts(self, actor_id: int) -> None:
         """Remove the notifications of an actor's acts from this shard."""
+
+    async def report(self, report: Report) -> bool:
+        """Store a report, or change the reporter's earlier report of the subject. Returns whether
+        that changed anything. A further reporter counts, and opens the case unless its subject was
+        removed. If the subject has REPORTS_KEPT, the oldest one is removed. Locks the case."""
+
+    async def report_case(self, subject_id: int) -> Case | None:
+        """The case of a subject of this shard. Locks the case."""
+
+    async def decide(self, decision: Decision) -> bool:
+        """Store a decision, and close the case by it. Returns False if the subject has no case, or
+        if the case is closed like this already. Locks the case."""
+
+    async def erase_reports_by(self, reporter_id: int, limit: int) -> int:
+        """Remove up to `limit` reports of a reporter from this shard. Returns their number. A case
+        that is open without reports ends: its earlier decision holds again, or nothing is left of
+        it."""
+
+    async def erase_reports_of(self, subject_ids: Sequence[int]) -> None:
+        """Remove the cases of subjects of this shard, with their reports and decisions."""
 
     async def visits(self, user_id: int, after_generation: int) -> list[Visit]:
         """The user's visits after a generation, oldest first. Locks the user's visits."""

@@ -7,11 +7,16 @@ from typing import Any
 from datasources.mappings import Edge, Respacing
 from datasources.protocols import (
     Answer,
+    Case,
+    CaseStatus,
+    Decision,
     EventKind,
     Notification,
     NotificationKind,
     OutboxRow,
     PinEvent,
+    Report,
+    ReportReason,
     Visit,
 )
 from datasources.sql.engine import Row
@@ -24,6 +29,9 @@ EVENT_COLUMNS = "user_id, day, pin_id, kind, at"
 NOTIFICATION_COLUMNS = (
     "user_id, kind, subject_id, actor_id, about_id, version, acted, active, place"
 )
+REPORT_COLUMNS = "subject_id, reporter_id, reason, text, at"
+CASE_COLUMNS = "subject_id, status, reports, newest, decided"
+DECISION_COLUMNS = "subject_id, status, operator, at"
 MAX_KEY = 191  # bytes that an index of MySQL can hold in every row format
 
 
@@ -65,6 +73,23 @@ def notification(row: Row) -> Notification:
         active=bool(active),
         place=place,
     )
+
+
+def report(row: Row) -> Report:
+    return Report(row[0], row[1], ReportReason(row[2]), row[3].decode(), row[4])
+
+
+def case(row: Row) -> Case:
+    return Case(row[0], CaseStatus(row[1]), *row[2:])
+
+
+def case_values(case: Case) -> Row:
+    """A case in the order of CASE_COLUMNS."""
+    return case.subject_id, int(case.status), case.reports, case.newest, case.decided
+
+
+def decision(row: Row) -> Decision:
+    return Decision(row[0], CaseStatus(row[1]), row[2].decode(), row[3])
 
 
 def key(text: str) -> bytes:

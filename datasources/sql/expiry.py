@@ -13,6 +13,7 @@ _OLD_ANSWERS = "FROM {db}.answers WHERE created < ? ORDER BY created LIMIT ?"
 _OLD_QUOTAS = "FROM {db}.quotas WHERE day < ? ORDER BY day LIMIT ?"
 _OLD_EVENTS = "FROM {db}.events WHERE day < ? ORDER BY day LIMIT ?"
 _OLD_NOTIFICATIONS = "FROM {db}.notifications WHERE place < ? ORDER BY place LIMIT ?"
+_OLD_CASES = "FROM {db}.report_cases WHERE decided < ? ORDER BY decided LIMIT ?"
 # A user's newest visit stays, because the next generation is counted from it.
 _OLD_VISITS = (
     "FROM {db}.visits v WHERE v.created < ? AND v.saved = 1 AND EXISTS (SELECT 1 "
@@ -44,6 +45,13 @@ class SqlExpiry:
         keys, old = ("user_id", "kind", "subject_id", "actor_id", "about_id"), _OLD_NOTIFICATIONS
         return await self._forget("notifications", keys, old, stored_before, limit, age="place")
 
+    async def reports(self, decided_before: int, limit: int) -> Forgotten:
+        return await self._forget(
+            *("report_cases", ("subject_id",), _OLD_CASES, decided_before, limit),
+            age="decided",
+            beside=("reports", "report_decisions"),
+        )
+
     async def visits(self, created_before: int, limit: int) -> Forgotten:
         keys = ("user_id", "generation")
         return await self._forget("visits", keys, _OLD_VISITS, created_before, limit)
@@ -57,7 +65,10 @@ class SqlExpiry:
         limit: int,
         *,
         age: str = "created",
+        beside: Sequence[str] = (),
     ) -> Forgotten:
+        """Delete old rows of a table; with each row also the rows of other tables (`beside`) that
+        have the same keys."""
         gone = 0
         lost: dict[str, StoreError] = {}
         shards = self._router.topology.open_shards
@@ -72,7 +83,7 @@ class SqlExpiry:
                 if not rows or place.server in lost:
                     continue
                 try:
-                    await self._delete(shard, table, keys, rows, age, before)
+                    await self._delete(shard, table, keys, rows, age, before, beside)
                 except StoreError as error:
                     lost[place.server] = error
                 else:
@@ -87,12 +98,21 @@ class SqlExpiry:
         rows: Sequence[Sequence[Any]],
         age: str,
         before: int,
+        beside: Sequence[str],
     ) -> None:
         row = "(" + " AND ".join(f"{key} = ?" for key in keys) + ")"
-        sql = f"DELETE FROM {{db}}.{table} WHERE {age} < ? AND ({' OR '.join([row] * len(rows))})"
-        args = [before, *(value for values in rows for value in values)]
+        these = f"({' OR '.join([row] * len(rows))})"
+        sql = f"DELETE FROM {{db}}.{table} WHERE {age} < ? AND {these}"
+        args = [value for values in rows for value in values]
+        names = ", ".join(keys)
+        left = f"SELECT {names} FROM {{db}}.{table} WHERE {these}"
 
         async def run(session: Session) -> None:
-            session.at_commit(sql, args)
+            session.at_commit(sql, [before, *args])
+            for other in beside:  # of a row that has changed since, all stays
+                session.at_commit(
+                    f"DELETE FROM {{db}}.{other} WHERE {these} AND ({names}) NOT IN ({left})",
+                    [*args, *args],
+                )
 
         await self._router.write(shard, f"expiry.{table}", run)

@@ -235,10 +235,63 @@ NOTIFICATIONS = Table(
     ),
 )
 
+# The reports of a subject, one of each reporter (Report).
+REPORTS = Table(
+    "reports",
+    (
+        Column("subject_id", Type.ID),
+        Column("reporter_id", Type.ID),
+        Column("reason", Type.SMALL),
+        Column("text", Type.BYTES),
+        Column("at", Type.ID),
+    ),
+    primary=("subject_id", "reporter_id"),
+    indexes=(
+        Index("times", ("subject_id", "at", "reporter_id")),
+        Index("reporters", ("reporter_id", "subject_id")),
+    ),
+)
+
+# The reported subjects (Case). Its row locks the reports and the decisions of a subject.
+REPORT_CASES = Table(
+    "report_cases",
+    (
+        Column("subject_id", Type.ID),
+        Column("kind", Type.SMALL),  # of the subject, for lists of one kind
+        Column("status", Type.SMALL),
+        Column("reports", Type.ID),
+        Column("newest", Type.ID),
+        Column("decided", Type.ID, null=True),
+    ),
+    primary=("subject_id",),
+    indexes=(
+        Index("newest", ("status", "kind", "newest", "subject_id")),
+        Index("most", ("status", "kind", "reports", "subject_id")),
+        Index("age", ("decided",)),
+    ),
+)
+
+# The decisions of operators about subjects (Decision), numbered from 1.
+REPORT_DECISIONS = Table(
+    "report_decisions",
+    (
+        Column("subject_id", Type.ID),
+        Column("number", Type.SMALL),
+        Column("status", Type.SMALL),
+        Column("operator", Type.NAME),
+        Column("at", Type.ID),
+    ),
+    primary=("subject_id", "number"),
+)
+
+_OTHERS = (
+    *(LISTS, OUTBOX, ANSWERS, VISITS, RESPACINGS, QUOTAS, EVENTS, NOTIFICATIONS),
+    *(REPORTS, REPORT_CASES, REPORT_DECISIONS),
+)
 _GROUPS = (
     tuple(_objects(name) for name in OBJECT_TABLES.values()),
     tuple(_mapping(mapping) for mapping in Mapping),
-    (LISTS, OUTBOX, ANSWERS, VISITS, RESPACINGS, QUOTAS, EVENTS, NOTIFICATIONS),
+    _OTHERS,
 )
 """New tables come at the end of their group, and are created in this order."""
 OBJECT_SHARD = (FENCE, *(table for group in _GROUPS for table in group))

@@ -12,6 +12,7 @@ from datasources.sql.mod import SqlMod
 from datasources.sql.notifications import SqlNotifications
 from datasources.sql.objects import SqlObjects
 from datasources.sql.outbox import SqlOutbox
+from datasources.sql.reports import SqlReports
 from datasources.sql.router import Router
 from datasources.sql.visits import SqlVisits
 from datasources.topology import Topology, check_next
@@ -35,6 +36,7 @@ class SqlShards(ABC):
         self.visits = SqlVisits(self._router)
         self.events = SqlEvents(self._router)
         self.notifications = SqlNotifications(self._router)
+        self.reports = SqlReports(self._router)
         self.expiry = SqlExpiry(self._router)
         self.mod = SqlMod(self._router)
 

@@ -11,9 +11,12 @@ from datasources.protocols import (
     RESPACINGS_KEPT_MS,
     VISITS_KEPT,
     Answer,
+    Case,
+    Decision,
     Notification,
     OutboxRow,
     PinEvent,
+    Report,
     Use,
     Visit,
 )
@@ -22,6 +25,7 @@ from datasources.sql.dialect import Dialect, marks, rows_of_marks
 from datasources.sql.engine import Session
 from datasources.sql.lists import ROWS_A_STATEMENT, Lists, touch
 from datasources.sql.notifications import TxNotifications
+from datasources.sql.reports import TxReports
 from datasources.sql.schema import ERAS, KEYS, OBJECT_TABLES, PAGES
 
 BYTES_A_STATEMENT = 1 << 20  # far below MySQL's max_allowed_packet
@@ -42,6 +46,7 @@ class SqlTx:
         self._session, self._dialect, self._clock = session, dialect, clock
         self._lists = Lists(session, dialect)
         self._notifications = TxNotifications(session, dialect, clock)
+        self._reports = TxReports(session, dialect)
         self._neighbors_read: dict[tuple[object, ...], list[Edge]] = {}
 
     async def insert(self, kind: Kind, data: bytes) -> int:
@@ -314,6 +319,26 @@ class SqlTx:
 
     async def erase_acts(self, actor_id: int) -> None:
         self._notifications.erase_acts(actor_id)
+
+    async def report(self, report: Report) -> bool:
+        self._check(report.subject_id)
+        return await self._reports.put(report)
+
+    async def report_case(self, subject_id: int) -> Case | None:
+        self._check(subject_id)
+        return await self._reports.case(subject_id)
+
+    async def decide(self, decision: Decision) -> bool:
+        self._check(decision.subject_id)
+        return await self._reports.decide(decision)
+
+    async def erase_reports_by(self, reporter_id: int, limit: int) -> int:
+        return await self._reports.erase_by(reporter_id, limit)
+
+    async def erase_reports_of(self, subject_ids: Sequence[int]) -> None:
+        for id in subject_ids:
+            self._check(id)
+        self._reports.erase(subject_ids)
 
     async def visits(self, user_id: int, after_generation: int) -> list[Visit]:
         self._check(user_id)

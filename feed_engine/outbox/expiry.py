@@ -1,5 +1,5 @@
-"""Deletes old answers kept under idempotency keys, old visits, old events, old notifications, and
-old counts of quotas."""
+"""Deletes old answers kept under idempotency keys, old visits, old events, old notifications, old
+cases of reports, and old counts of quotas."""
 
 import asyncio
 import logging
@@ -24,6 +24,9 @@ EVENTS_DAYS = 30
 """Days that an event of a viewer is kept."""
 NOTIFICATIONS_DAYS = 90
 """Days that a notification is kept, read or not."""
+CASES_DAYS = 365
+"""Days that a decided case is kept, with its reports and decisions. An open case stays."""
+CASES = 10  # of a shard in one transaction: a case has many reports
 BATCH = 100  # rows of a shard in one transaction
 
 
@@ -55,13 +58,15 @@ async def expire(
 
 
 async def expire_batch(stores: Stores, answers_days: int, visits_days: int, now: int) -> Forgotten:
-    """Delete up to BATCH answers, visits, events, notifications and counts of quotas of each shard
-    that are older. The counts of yesterday stay: the clock of another host may be late."""
+    """Delete up to BATCH answers, visits, events, notifications and counts of quotas, and CASES
+    cases, of each shard that are older. The counts of yesterday stay: the clock of another host may
+    be late."""
     answers = await stores.shards.expiry.answers(now - answers_days * DAY, BATCH)
     visits = await stores.shards.expiry.visits(now - visits_days * DAY, BATCH)
     quotas = await stores.shards.expiry.quotas(now // DAY * DAY - DAY, BATCH)
     events = await stores.shards.expiry.events(now // DAY * DAY - EVENTS_DAYS * DAY, BATCH)
     notifications = await stores.shards.expiry.notifications(now - NOTIFICATIONS_DAYS * DAY, BATCH)
-    parts = (answers, visits, quotas, events, notifications)
+    cases = await stores.shards.expiry.reports(now - CASES_DAYS * DAY, CASES)
+    parts = (answers, visits, quotas, events, notifications, cases)
     lost = {server: error for part in parts for server, error in part.lost.items()}
     return Forgotten(sum(part.rows for part in parts), lost)

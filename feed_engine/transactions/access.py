@@ -13,7 +13,7 @@ from datasources import records
 from datasources.errors import BadInput, Forbidden, NotFound, RequestError
 from datasources.ids import InvalidId, Kind, decoy, kind_of, shard_of
 from datasources.protocols import ShardTx, Stores
-from datasources.records import Board, Interest, Pin, Record, User
+from datasources.records import Board, Comment, Interest, Pin, Record, User
 from feed_engine.transactions import blocks
 
 R = TypeVar("R", bound=Record)
@@ -33,7 +33,7 @@ def missing(kind: Kind, id: int, field: str | None = None) -> NotFound:
     return NotFound(f"There is no {name} {id}.", field or f"{name}Id")
 
 
-def home(stores: Stores, kind: Kind, id: int) -> int:
+def home(stores: Stores, kind: Kind, id: int, field: str | None = None) -> int:
     """The shard of an object. Raises NotFound if the id is of another kind, or of a shard that is
     not open."""
     try:
@@ -42,7 +42,7 @@ def home(stores: Stores, kind: Kind, id: int) -> int:
     except (InvalidId, KeyError):
         sound = False
     if not sound:
-        raise missing(kind, id)
+        raise missing(kind, id, field)
     return shard_of(id)
 
 
@@ -177,6 +177,21 @@ async def _find_pin(stores: Stores, viewer_id: int, pin_id: int) -> tuple[Pin, B
         if pin == known:
             return pin, board
     return None
+
+
+async def pin_of_comment(
+    stores: Stores, viewer_id: int, comment_id: int, comment: Comment | None
+) -> Pin:
+    """The pin of a comment that the viewer may see. Raises NotFound, also without a comment."""
+    pin_id = decoy(comment_id, Kind.PIN) if comment is None else comment.pin_id
+    try:
+        pin, _ = await find_pin(stores, viewer_id, pin_id)
+    except NotFound:
+        raise missing(Kind.COMMENT, comment_id) from None
+    author_id = None if comment is None else comment.author_id
+    if await blocks.holds(stores, viewer_id, author_id):
+        raise missing(Kind.COMMENT, comment_id)
+    return pin
 
 
 async def check_interests(stores: Stores, ids: Sequence[int]) -> None:

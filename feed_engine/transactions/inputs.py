@@ -13,6 +13,7 @@ from datasources.records import Image
 from feed_engine.transactions import validation as v
 
 ABOUT, DESCRIPTION, FULL_NAME, NAME, TITLE, COMMENT = 2000, 5000, 180, 180, 500, 2000
+REPORT = 1000
 
 
 class Input(msgspec.Struct, frozen=True, kw_only=True):
@@ -155,6 +156,17 @@ class NewComment(Input, frozen=True, kw_only=True):
 
     def checked(self) -> "NewComment":
         return NewComment(pin_id=self.pin_id, text=v.text(self.text, "text", COMMENT, least=1))
+
+
+class NewReport(Input, frozen=True, kw_only=True):
+    """A report of an object. `reason` is the number of a ReportReason."""
+
+    id: int
+    reason: int
+    text: str = ""
+
+    def checked(self) -> "NewReport":
+        return NewReport(id=self.id, reason=self.reason, text=v.text(self.text, "text", REPORT))
 
 
 class Reorder(Input, frozen=True, kw_only=True):

@@ -19,17 +19,18 @@ from feed_engine.outbox.completion import keep
 from feed_engine.times import DAY
 
 # The subjects of a viewer's own counts. All other subjects are ids, which are larger.
-WRITES, PINS, BOARDS, COMMENTS, VISITS, EVENTS, UPLOADS, USERNAMES = range(1, 9)
+WRITES, PINS, BOARDS, COMMENTS, VISITS, EVENTS, UPLOADS, USERNAMES, REPORTS = range(1, 10)
 _OF_KINDS = {
     "createPin": (PINS, 4),
     "repin": (PINS, 4),
     "createUpload": (UPLOADS, 4),
     "createBoard": (BOARDS, 10),
     "createComment": (COMMENTS, 10),
+    "report": (REPORTS, 100),
     "changeUserName": (USERNAMES, 2_000),
 }
-"""The subject of a mutation, and the part of a day's writes that it may have: a fourth, a tenth, or
-a two-thousandth."""
+"""The subject of a mutation, and the part of a day's writes that it may have: a fourth, a tenth, a
+hundredth, or a two-thousandth."""
 _EVENTS = "recordEvents"
 """A mutation that a client sends while its viewer reads. Each event counts, apart from the writes:
 reading must not use up the day's likes."""
@@ -45,6 +46,7 @@ _NAMES = {
     EVENTS: "events",
     UPLOADS: "uploads",
     USERNAMES: "changes of the user name",
+    REPORTS: "reports",
 }
 
 

@@ -15,6 +15,7 @@ from feed_engine.transactions.inputs import (
     NewBoard,
     NewComment,
     NewPin,
+    NewReport,
     NewUser,
     PinChange,
     ProfileChange,
@@ -45,6 +46,7 @@ from feed_engine.writes.preferences import (
     unhide_pin,
     unmute_user,
 )
+from feed_engine.writes.reports import report
 from feed_engine.writes.sessions import sign_out_everywhere
 from feed_engine.writes.uploads import create_upload
 from feed_engine.writes.user_names import change_user_name
@@ -59,6 +61,7 @@ __all__ = [
     "NewBoard",
     "NewComment",
     "NewPin",
+    "NewReport",
     "NewUser",
     "PinChange",
     "PinMoved",
@@ -86,6 +89,7 @@ __all__ = [
     "reorder_pin",
     "reorder_pins",
     "repin",
+    "report",
     "see_as_usual",
     "see_less",
     "see_more",

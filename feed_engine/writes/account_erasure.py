@@ -132,6 +132,7 @@ async def _erase_listed(stores: Stores, shard: int, keys: Sequence[EdgeKey]) -> 
     async def work(tx: ShardTx) -> Change:
         await tx.erase_edges(keys)
         await tx.erase(ids)
+        await tx.erase_reports_of(ids)
         return change(objects=ids, lists=[ListKey(key.mapping, key.from_id) for key in keys])
 
     await commit(stores, shard, work)
@@ -206,6 +207,7 @@ async def _erase(
     async def work(tx: ShardTx) -> Change:
         await tx.erase_edges(rows)
         await tx.erase([id])
+        await tx.erase_reports_of([id])
         await tx.erase_lists([id])
         return change(objects=[id], lists=[ListKey(key.mapping, key.from_id) for key in rows])
 
@@ -230,6 +232,7 @@ async def _user(stores: Stores, task: AccountErased, place: str, save: Save) -> 
         await tx.erase_visits(user_id)
         await tx.erase_events(user_id)
         await tx.erase_notifications(user_id)
+        await tx.erase_reports_of([user_id])
         await tx.erase_lists([user_id])
         await tx.erase_edges([EdgeKey(mapping, user_id, user_id) for mapping in blocks.LISTS])
         for mapping in blocks.LISTS:  # again, with a head of their own

@@ -186,10 +186,23 @@ async def _notifications(stores: Stores, task: AccountDeleted, place: str, save:
         await stores.shards.objects.transact(shard, lambda tx: tx.erase_acts(user_id))
 
 
+async def _reports(stores: Stores, task: AccountDeleted, place: str, save: Save) -> None:
+    """Remove the reports that the user made. They are on the shards of what is reported."""
+    for shard in stores.shards.objects.topology().open_shards:
+        if place and shard < int(place):
+            continue
+        await save(str(shard))
+        while await stores.shards.objects.transact(
+            shard, lambda tx: tx.erase_reports_by(task.user_id, EDGES)
+        ):
+            pass
+
+
 STEPS: tuple[Step[AccountDeleted], ...] = (
     *(_boards, _edges, _followers, _comments, _feeds),
     _pictures,
     _notifications,
+    _reports,
 )
 
 

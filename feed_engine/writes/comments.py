@@ -5,14 +5,14 @@ from typing import Any
 import msgspec
 
 from datasources import records
-from datasources.errors import Forbidden, NotFound, StoreCorrupt
-from datasources.ids import Kind, decoy
+from datasources.errors import Forbidden, StoreCorrupt
+from datasources.ids import Kind
 from datasources.mappings import SEQUENCE_STEP, Edge, EdgeKey, ListKey, Mapping
 from datasources.protocols import ShardTx, Stores
 from datasources.records import Board, Comment, Pin
 from feed_engine.live.events import PinChange, PinEvent
 from feed_engine.outbox.change import AnyTask, CommentChanged
-from feed_engine.transactions import access, blocks
+from feed_engine.transactions import access
 from feed_engine.transactions.commit import Mutation, Outcome, Rows, Saved, mutate, now_ms, row_of
 from feed_engine.transactions.edit import edit
 from feed_engine.transactions.inputs import NewComment, Target
@@ -77,15 +77,7 @@ async def delete_comment(
         comment = (await access.read(stores, Comment, [comment_id])).get(comment_id)
         if comment is not None and comment.author_id == viewer_id:
             return None
-        pin_id = decoy(comment_id, Kind.PIN) if comment is None else comment.pin_id
-        try:
-            pin, _ = await access.find_pin(stores, viewer_id, pin_id)
-        except NotFound:
-            raise access.missing(Kind.COMMENT, comment_id) from None
-        author_id = None if comment is None else comment.author_id
-        if await blocks.holds(stores, viewer_id, author_id):
-            raise access.missing(Kind.COMMENT, comment_id)
-        return pin.owner_id
+        return (await access.pin_of_comment(stores, viewer_id, comment_id, comment)).owner_id
 
     async def work(tx: ShardTx, owner_id: int | None) -> Outcome[Comment]:
         comment, raw = await access.lock(tx, Comment, comment_id)

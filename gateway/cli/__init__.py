@@ -72,6 +72,7 @@ COMMANDS = {
         ("train", "gateway.cli.train", "train_command", "Learn the order of the home feed."),
         ("search", "gateway.cli.search", "search", "Build and show the search index."),
         ("jobs", "gateway.cli.jobs", "jobs", "List, retry and drop background jobs."),
+        ("reports", "gateway.cli.reports", "reports", "Show and decide people's reports."),
         ("doctor", "gateway.cli.doctor", "doctor_command", "Check everything, say what to do."),
         ("config", "gateway.cli.config", "config", "Show the settings in force."),
         ("plan", "gateway.cli.plan", "plan_command", "Estimate servers for a load."),

@@ -13,7 +13,7 @@ from datasources.protocols import PRIORITIES, OutboxEntry, SearchStore, Stores
 from feed_engine.outbox.completion import change_of
 from feed_engine.outbox.priorities import of_tasks
 from gateway.http.auth import Tokens
-from gateway.operate import backup, doctor, explaining, training
+from gateway.operate import backup, doctor, explaining, reports, training
 from gateway.operate.control import Answer, ask
 from gateway.operate.imports.report import Progress
 from gateway.settings import EMBEDDED, Settings
@@ -65,6 +65,13 @@ async def perform(
             )
         case "related build":
             return await build_graph(settings, runtime, on_progress)
+        case "reports list":
+            return await reports.list_cases(stores, request)
+        case "reports show":
+            return await reports.show_case(stores, request["id"])
+        case "reports dismiss" | "reports remove":
+            change = request["command"].removeprefix("reports ")
+            return await reports.decide(stores, request["ids"], change, request["operator"])
         case "search rebuild":
             return await rebuild_search(runtime, on_progress)
         case "search status":

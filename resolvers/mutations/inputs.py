@@ -117,6 +117,12 @@ class CreateUpload(Input):
     pass
 
 
+class Report(Input):
+    id: str
+    reason: Enum  # its member has the name of a ReportReason
+    text: str
+
+
 class MarkNotificationsRead(Input):
     up_to: str | None
 

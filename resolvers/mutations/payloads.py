@@ -142,6 +142,11 @@ class DeleteEventsPayload(Payload):
 
 
 @dataclass(kw_only=True, slots=True)
+class ReportPayload(Payload):
+    reported_id: str | None = None
+
+
+@dataclass(kw_only=True, slots=True)
 class MarkNotificationsReadPayload(Payload):
     unread_notification_count: int | None = None
 

@@ -186,6 +186,23 @@ def test_the_bell_counts_what_comes_and_the_list_marks_it_as_read(seen: dict[str
     assert (noticed["left"], noticed["fresh"]) == (0, 0)
 
 
+def test_a_pin_a_board_a_comment_and_a_person_are_reported_and_nothing_of_ones_own(
+    seen: dict[str, Any],
+) -> None:
+    told = seen["reports"]
+    assert [(it["is"], it["reason"], it["text"]) for it in told["sent"]] == [
+        ("pin", "SPAM", "It sells tea."),
+        ("comment", "HARASSMENT", ""),
+        ("board", "COPYRIGHT", ""),
+        ("user", "ADULT", ""),  # by the keyboard alone
+    ]
+    assert all(it["reported"] == it["id"] for it in told["sent"])
+    assert told["kept"] is True  # without a reason, nothing is sent
+    assert told["focus"].startswith("Report")  # where it was before the dialog
+    assert told["own"] == [0, 0, 0]
+    assert told["broken"] == []
+
+
 def test_the_keyboard_alone_signs_in_follows_makes_a_board_and_orders_its_pins(
     seen: dict[str, Any],
 ) -> None:

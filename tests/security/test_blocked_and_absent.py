@@ -21,6 +21,7 @@ ALL_WRITES: tuple[tuple[Kind, str, str, dict[str, Any]], ...] = (
     (Kind.USER, "followUser", "FollowUser", {"userId": ID}),
     (Kind.USER, "unfollowUser", "FollowUser", {"userId": ID}),
     (Kind.USER, "seeLess", "FeedPreference", {"id": ID}),
+    (Kind.USER, "report", "Report", {"id": ID, "reason": "SPAM"}),
 )
 
 

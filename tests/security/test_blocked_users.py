@@ -221,6 +221,11 @@ WRITES: tuple[tuple[str, dict[str, str]], ...] = (
     ("followBoard", {"boardId": "board"}),
     ("deleteComment", {"commentId": "comment"}),
     ("deleteComment", {"commentId": "under"}),
+    ("report", {"id": "user", "reason": "=SPAM"}),
+    ("report", {"id": "board", "reason": "=SPAM"}),
+    ("report", {"id": "pin", "reason": "=SPAM"}),
+    ("report", {"id": "comment", "reason": "=SPAM"}),
+    ("report", {"id": "under", "reason": "=SPAM"}),
 )
 
 

@@ -40,6 +40,10 @@ WRITES: tuple[tuple[Kind, str, str, dict[str, Any]], ...] = (
     (Kind.BOARD, "followBoard", "FollowBoard", {"boardId": ID}),
     (Kind.BOARD, "unfollowBoard", "FollowBoard", {"boardId": ID}),
     (Kind.COMMENT, "deleteComment", "DeleteComment", {"commentId": ID}),
+    *(
+        (kind, "report", "Report", {"id": ID, "reason": "SPAM"})
+        for kind in (Kind.PIN, Kind.BOARD, Kind.COMMENT)
+    ),
 )
 
 

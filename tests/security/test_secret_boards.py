@@ -166,6 +166,7 @@ async def test_the_owners_counts_do_not_tell_of_it_once_jobs_have_run(world: Wor
         ("reorderPins", {"boardId": "secret", "pinIds": ["pin"], "beforePinId": "repin"}),
         ("followBoard", {"boardId": "secret"}),
         ("deleteComment", {"commentId": "comment"}),
+        *(("report", {"id": id, "reason": "=SPAM"}) for id in ("pin", "secret", "comment")),
     ],
 )
 async def test_a_stranger_cannot_tell_it_from_what_never_was(

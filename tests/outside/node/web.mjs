@@ -12,10 +12,11 @@ import { look } from "./web/looks.mjs";
 import { join } from "./web/newcomer.mjs";
 import { notice } from "./web/notifications.mjs";
 import { usePins } from "./web/pins.mjs";
+import { reportThings } from "./web/reports.mjs";
 import { searchFor } from "./web/search.mjs";
 import { scroll } from "./web/scroll.mjs";
 
-const PARTS = { scroll, join, board: arrange, follow, pins: usePins, keys: useKeys, edits: edit, apart: keepApart, events: recordEvents, notifications: notice, account: deleteAccount, search: searchFor, looks: look };
+const PARTS = { scroll, join, board: arrange, follow, pins: usePins, keys: useKeys, edits: edit, apart: keepApart, events: recordEvents, notifications: notice, reports: reportThings, account: deleteAccount, search: searchFor, looks: look };
 
 await report(async () => {
   const seen = newSeen();

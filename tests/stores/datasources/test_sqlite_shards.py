@@ -15,7 +15,17 @@ import pytest
 from datasources.errors import StoreConflict, StoreCorrupt, StoreUnavailable
 from datasources.ids import Kind, compose
 from datasources.mappings import Edge, EdgeKey, ListKey, Mapping, PageRequest, Position
-from datasources.protocols import EventKind, Notification, NotificationKind, PinEvent, Use
+from datasources.protocols import (
+    CaseStatus,
+    Decision,
+    EventKind,
+    Notification,
+    NotificationKind,
+    PinEvent,
+    Report,
+    ReportReason,
+    Use,
+)
 from datasources.sql.dialect import SQLITE
 from datasources.sql.engine import Part, Place, Row
 from datasources.sql.lists import edges_condition, heads_condition
@@ -357,7 +367,8 @@ async def test_a_file_of_an_earlier_version_gets_the_tables_that_it_lacks(tmp_pa
             *("user_blocks_users", "user_blocked_by_users", "user_mutes_users"),
             "user_signed_out",
         )
-        for table in ("quotas", "events", "notifications", *later):
+        reports = ("reports", "report_cases", "report_decisions")
+        for table in ("quotas", "events", "notifications", *reports, *later):
             file.execute(f"DROP TABLE {table}")
         file.execute("INSERT INTO pins (data) VALUES ('{}')")
         file.commit()
@@ -369,6 +380,10 @@ async def test_a_file_of_an_earlier_version_gets_the_tables_that_it_lacks(tmp_pa
     await shards.objects.transact(0, lambda tx: tx.add_events(user, 0, [event]))
     act = Notification(user, NotificationKind.LIKED, 1, 2, 0, 1, 1)
     assert await shards.objects.transact(0, lambda tx: tx.notify(act))
+    report = Report(user, 1, ReportReason.SPAM, "", 1)
+    assert await shards.objects.transact(0, lambda tx: tx.report(report))
+    decision = Decision(user, CaseStatus.DISMISSED, "Ann", 2)
+    assert await shards.objects.transact(0, lambda tx: tx.decide(decision))
     lists = [Mapping(table) for table in later]
     await shards.mappings.apply([(mapping, Edge(user, 1, 1, 1)) for mapping in lists])
     assert len(await shards.objects.list(Kind.PIN, 0, 9)) == 1

@@ -46,6 +46,7 @@ type Documents = {
     "\n  mutation SeeLess($input: FeedPreferenceInput!) {\n    seeLess(input: $input) {\n      preference\n      errors {\n        message\n      }\n    }\n  }\n": typeof types.SeeLessDocument,
     "\n  mutation SeeAsUsual($input: FeedPreferenceInput!) {\n    seeAsUsual(input: $input) {\n      preference\n      errors {\n        message\n      }\n    }\n  }\n": typeof types.SeeAsUsualDocument,
     "\n  mutation UpdateProfile($input: UpdateProfileInput!) {\n    updateProfile(input: $input) {\n      user {\n        id\n        fullName\n        about\n        avatar {\n          url\n        }\n      }\n      errors {\n        message\n      }\n    }\n  }\n": typeof types.UpdateProfileDocument,
+    "\n  mutation Report($input: ReportInput!) {\n    report(input: $input) {\n      reportedId\n      errors {\n        message\n      }\n    }\n  }\n": typeof types.ReportDocument,
     "\n  mutation CreateUpload($input: CreateUploadInput!) {\n    createUpload(input: $input) {\n      url\n      errors {\n        message\n      }\n    }\n  }\n": typeof types.CreateUploadDocument,
     "\n  query BlockedPeople {\n    blockedUsers(first: 100) {\n      edges {\n        node {\n          id\n          username\n          fullName\n        }\n      }\n    }\n  }\n": typeof types.BlockedPeopleDocument,
     "\n  fragment BoardCard on Board {\n    id\n    name\n    secret\n    pinCount\n    cover {\n      id\n      image {\n        url\n        width\n        height\n        dominantColor\n      }\n    }\n  }\n": typeof types.BoardCardFragmentDoc,
@@ -104,6 +105,7 @@ const documents: Documents = {
     "\n  mutation SeeLess($input: FeedPreferenceInput!) {\n    seeLess(input: $input) {\n      preference\n      errors {\n        message\n      }\n    }\n  }\n": types.SeeLessDocument,
     "\n  mutation SeeAsUsual($input: FeedPreferenceInput!) {\n    seeAsUsual(input: $input) {\n      preference\n      errors {\n        message\n      }\n    }\n  }\n": types.SeeAsUsualDocument,
     "\n  mutation UpdateProfile($input: UpdateProfileInput!) {\n    updateProfile(input: $input) {\n      user {\n        id\n        fullName\n        about\n        avatar {\n          url\n        }\n      }\n      errors {\n        message\n      }\n    }\n  }\n": types.UpdateProfileDocument,
+    "\n  mutation Report($input: ReportInput!) {\n    report(input: $input) {\n      reportedId\n      errors {\n        message\n      }\n    }\n  }\n": types.ReportDocument,
     "\n  mutation CreateUpload($input: CreateUploadInput!) {\n    createUpload(input: $input) {\n      url\n      errors {\n        message\n      }\n    }\n  }\n": types.CreateUploadDocument,
     "\n  query BlockedPeople {\n    blockedUsers(first: 100) {\n      edges {\n        node {\n          id\n          username\n          fullName\n        }\n      }\n    }\n  }\n": types.BlockedPeopleDocument,
     "\n  fragment BoardCard on Board {\n    id\n    name\n    secret\n    pinCount\n    cover {\n      id\n      image {\n        url\n        width\n        height\n        dominantColor\n      }\n    }\n  }\n": types.BoardCardFragmentDoc,
@@ -272,6 +274,10 @@ export function graphql(source: "\n  mutation SeeAsUsual($input: FeedPreferenceI
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
 export function graphql(source: "\n  mutation UpdateProfile($input: UpdateProfileInput!) {\n    updateProfile(input: $input) {\n      user {\n        id\n        fullName\n        about\n        avatar {\n          url\n        }\n      }\n      errors {\n        message\n      }\n    }\n  }\n"): (typeof documents)["\n  mutation UpdateProfile($input: UpdateProfileInput!) {\n    updateProfile(input: $input) {\n      user {\n        id\n        fullName\n        about\n        avatar {\n          url\n        }\n      }\n      errors {\n        message\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  mutation Report($input: ReportInput!) {\n    report(input: $input) {\n      reportedId\n      errors {\n        message\n      }\n    }\n  }\n"): (typeof documents)["\n  mutation Report($input: ReportInput!) {\n    report(input: $input) {\n      reportedId\n      errors {\n        message\n      }\n    }\n  }\n"];
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */

@@ -12,6 +12,7 @@ import { Dialog } from "../components/Dialog";
 import { EditBoard } from "../components/EditBoard";
 import { FollowButton } from "../components/FollowButton";
 import { Picture } from "../components/Picture";
+import { Report } from "../components/Report";
 import { announce } from "../components/Toasts";
 import { graphql } from "../gen";
 import type { PinCardFragment } from "../gen/graphql";
@@ -146,6 +147,7 @@ export function BoardScreen({ id }: { id: string }) {
         </p>
         {board.description && <p>{board.description}</p>}
         {!canEdit && <FollowButton kind="board" id={id} name={board.name} follows={board.viewerFollows ?? false} />}
+        {!canEdit && <Report id={id} what="this board" />}
         {canEdit && (
           <button type="button" onClick={() => edit(true)}>
             Edit board

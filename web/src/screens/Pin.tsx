@@ -5,7 +5,7 @@ import { Link } from "wouter-preact";
 import { navigate } from "wouter-preact/use-browser-location";
 import { make } from "../api/change";
 import { isMistake } from "../api/mistake";
-import { requireSignIn } from "../api/viewer";
+import { requireSignIn, session } from "../api/viewer";
 import { createComment } from "../changes/comments";
 import { note } from "../changes/events";
 import { deletePin, movePin } from "../changes/pins";
@@ -16,6 +16,7 @@ import { FollowButton } from "../components/FollowButton";
 import { LikeButton } from "../components/LikeButton";
 import { Picture } from "../components/Picture";
 import { PinWall } from "../components/PinWall";
+import { Report } from "../components/Report";
 import { SaveDialog } from "../components/SaveDialog";
 import { announce } from "../components/Toasts";
 import { graphql } from "../gen";
@@ -152,6 +153,7 @@ export function PinScreen({ id }: { id: string }) {
                 Delete
               </button>
             )}
+            {!owned && <Report id={id} what="this pin" />}
           </div>
           <h1>{title}</h1>
           {pin.description && <p>{pin.description}</p>}
@@ -194,6 +196,9 @@ export function PinScreen({ id }: { id: string }) {
                       <span>
                         <strong>{node.author?.fullName || node.author?.username || "Somebody"}</strong> {node.text}
                       </span>
+                      {node.author && node.author.username !== session?.username && (
+                        <Report id={node.id} what={`the comment of ${node.author.fullName || node.author.username}`} />
+                      )}
                     </li>
                   ),
               )}

@@ -14,6 +14,7 @@ import { EditProfile } from "../components/EditProfile";
 import { FollowButton } from "../components/FollowButton";
 import { KeepApart } from "../components/KeepApart";
 import { PinWall } from "../components/PinWall";
+import { Report } from "../components/Report";
 import { SignOutEverywhere } from "../components/SignOutEverywhere";
 import { graphql } from "../gen";
 import { Absent } from "./Pin";
@@ -104,6 +105,7 @@ export function ProfileScreen({ name }: { name: string }) {
         {user.about && <p>{user.about}</p>}
         {!own && <FollowButton kind="user" id={user.id} name={shown} follows={user.viewerFollows ?? false} />}
         {!own && <KeepApart key={user.id} id={user.id} name={shown} muted={user.viewerMutes ?? false} />}
+        {!own && <Report key={user.id} id={user.id} what={shown} />}
         {own && (
           <button type="button" onClick={() => edit(true)}>
             Edit profile

@@ -108,6 +108,10 @@ async def live(stores: Stores, people: People) -> Life:
     await writes.hide_pin(stores, ann.id, bobs_pin.id)
     opened = Happened(bobs_pin.id, EventKind.OPENED)
     await writes.record_events(stores, ann.id, [opened])
+    for id in (bob.id, bobs_board.id, bobs_pin.id):
+        await writes.report(stores, ann.id, writes.NewReport(id=id, reason=1, text=TEXT))
+    for id in (ann.id, boards[0].id, pins[0].id, own.comment.id):
+        await writes.report(stores, bob.id, writes.NewReport(id=id, reason=1))
     cat = await people.user()
     await writes.block_user(stores, ann.id, cat.id)
     dan = await people.user()
