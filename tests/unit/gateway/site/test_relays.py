@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import pytest
 
-from datasources.protocols import Due, Forgotten, Parked, Stores
+from datasources.protocols import Due, Expiry, Forgotten, Parked, Stores
 from gateway.settings import Jobs, Settings, StoreUrls
 from gateway.site.relays import SILENT, Sleep, lock_file, work_alone, work_for_host
 
@@ -134,21 +134,18 @@ class Seen:
     async def parked(self) -> Parked:
         return Parked(0, "")
 
-    async def answers(self, *args: Any) -> Forgotten:
-        return Forgotten(0, {})
-
-    async def quotas(self, *args: Any) -> Forgotten:
-        return Forgotten(0, {})
-
-    async def events(self, *args: Any) -> Forgotten:
-        return Forgotten(0, {})
-
-    async def notifications(self, *args: Any) -> Forgotten:
-        return Forgotten(0, {})
-
     async def visits(self, *args: Any) -> Forgotten:
         self.expired.set()
         return Forgotten(0, {})
+
+
+async def _forgotten(*args: Any) -> Forgotten:
+    return Forgotten(0, {})
+
+
+for _part in vars(Expiry):
+    if not _part.startswith("_") and _part not in vars(Seen):
+        setattr(Seen, _part, _forgotten)
 
 
 async def happened(event: asyncio.Event, by: asyncio.Task[None]) -> None:
