@@ -26,6 +26,7 @@ pytestmark = pytest.mark.anyio
 SOCKETS = 12
 BOARD = "subscription($id: ID!) { boardChanged(boardId: $id) { kind pin { title } } }"
 PIN = "subscription($id: ID!) { pinChanged(pinId: $id) { kind } }"
+NOTIFIED = "subscription { notified { kind: unreadCount } }"
 
 
 class Writer:
@@ -36,13 +37,16 @@ class Writer:
 
     async def send(self, field: str, type_: str, selection: str, **input: Any) -> Any:
         query = f"mutation($input: {type_}!) {{ {field}(input: $input) {{ {selection} }} }}"
-        headers = {"authorization": f"Bearer {self._token}"} if self._token else {}
         answer = await self._http.post(
-            self._url, json={"query": query, "variables": {"input": input}}, headers=headers
+            self._url, json={"query": query, "variables": {"input": input}}, headers=self.bearer
         )
         found = answer.json()
         assert "errors" not in found, found
         return found["data"][field]
+
+    @property
+    def bearer(self) -> dict[str, str]:
+        return {"authorization": f"Bearer {self._token}"} if self._token else {}
 
     async def sign_up(self) -> None:
         name = f"ann_{secrets.token_hex(4)}"
@@ -61,8 +65,15 @@ class Writer:
 
 
 @asynccontextmanager
-async def watching(served: Workers, query: str, id: str) -> AsyncIterator[list[Socket]]:
-    """Sockets on all workers, which have got the first event."""
+async def watching(
+    served: Workers,
+    query: str,
+    id: str | None = None,
+    viewer: Writer | None = None,
+    first: Any = "STARTED",
+) -> AsyncIterator[list[Socket]]:
+    """Sockets on all workers, which have got the `first` event."""
+    payload = viewer.bearer if viewer else None
     url = served.url.replace("http", "ws", 1) + "/graphql"
     async with AsyncExitStack() as opened:
         sockets = []
@@ -71,24 +82,24 @@ async def watching(served: Workers, query: str, id: str) -> AsyncIterator[list[S
                 connect(url, subprotocols=[websockets.Subprotocol(PROTOCOL)], open_timeout=300)
             )
             socket = Socket(connection)
-            await socket.say(type="connection_init")
+            await socket.say(type="connection_init", payload=payload)
             await socket.hear()
             while "errors" in (began := await first_of(socket, query, id)):  # a busy machine
                 assert [error["extensions"]["code"] for error in began["errors"]] == ["TIMEOUT"]
             (value,) = began["data"].values()
-            assert value["kind"] == "STARTED"
+            assert value["kind"] == first
             sockets.append(socket)
         yield sockets
 
 
-async def first_of(socket: Socket, query: str, id: str) -> Any:
+async def first_of(socket: Socket, query: str, id: str | None) -> Any:
     """The first payload of a new subscription, or its errors."""
-    await socket.subscribe("s", query, id=id)
+    await socket.subscribe("s", query, **({"id": id} if id else {}))
     message = await socket.hear()
     return {"errors": message["payload"]} if message["type"] == "error" else message["payload"]
 
 
-async def all_next(sockets: list[Socket]) -> list[str]:
+async def all_next(sockets: list[Socket]) -> list[Any]:
     """The kinds of the sockets' next events."""
     found = []
     for socket in sockets:
@@ -131,6 +142,33 @@ async def test_events_reach_the_sockets_of_all_processes_and_a_cut_connection_is
                 assert await all_next(sockets) == ["REFETCH"] * SOCKETS
                 await ann.pin(board, "after")
                 assert await all_next(sockets) == ["SAVED"] * SOCKETS
+
+
+async def test_notifications_and_a_sign_out_reach_the_sockets_of_all_processes(
+    relaying: Path,
+) -> None:
+    with serving(relaying, 2) as served:
+        async with httpx.AsyncClient(timeout=300) as http:
+            ann, bob = Writer(http, served.url), Writer(http, served.url)
+            await ann.sign_up()
+            await bob.sign_up()
+            pin = await ann.pin(await ann.board(), "a")
+            async with (
+                watching(served, NOTIFIED, viewer=ann, first=0) as anns,
+                watching(served, NOTIFIED, viewer=bob, first=0) as bobs,
+            ):
+                assert await workers_with_streams(served, http) == 2
+                await bob.send("likePin", "LikePinInput", "pin { id }", pinId=pin)
+                assert await all_next(anns) == [1] * SOCKETS
+                await ann.send("signOutEverywhere", "SignOutEverywhereInput", "errors { code }")
+                assert [(await socket.closed())[0] for socket in anns] == [4403] * SOCKETS
+                for socket in bobs:
+                    await socket.say(type="ping")
+                    assert await socket.hear() == {"type": "pong"}
+                answer = await http.post(
+                    f"{served.url}/graphql", json={"query": "{ __typename }"}, headers=ann.bearer
+                )
+                assert answer.status_code == 401
 
 
 async def test_a_change_whose_writer_died_before_it_was_published_is_published_later(
