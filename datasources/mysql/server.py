@@ -78,6 +78,14 @@ class Server:
         position: str = found[0]["Gtid_IO_Pos"]
         return position
 
+    async def master_id(self) -> int:
+        """The server id of a slave's master. Raises StoreUnavailable for a server that is not a
+        slave."""
+        found = await self._status()
+        if not found:
+            raise StoreUnavailable(f"{self.name}: it is no slave")
+        return int(found[0]["Master_Server_Id"])
+
     async def step(self, link: Link, operation: str, sql: str, args: Sequence[Any]) -> Result:
         """Run a statement on a taken link. Raises the driver's exceptions, and TimeoutError."""
         self._observe(self.name, operation)

@@ -1,0 +1,74 @@
+"""Dumps to a place that has a dump, or other files."""
+
+from pathlib import Path
+
+import pytest
+
+from datasources.errors import ConfigError
+from datasources.sqlite import SqliteShards
+from gateway.operate.dumps.dump import begin
+from gateway.operate.dumps.manifest import NAME
+from gateway.operate.dumps.places import opened
+from tests.dumps.filled_shards import dumped, fill, sums_of_dump, sums_of_shards
+from tests.embedded_stores import sqlite_topology
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_finished_dump_is_replaced_only_on_demand(tmp_path: Path) -> None:
+    shards = SqliteShards(sqlite_topology(tmp_path / "shards", 1), "OFF")
+    await shards.create()
+    await fill(shards, 0)
+    to = tmp_path / "dump"
+    await dumped(shards, to, by="year")
+    before = {path: path.stat().st_mtime_ns for path in to.rglob("*")}
+    with pytest.raises(ConfigError, match=r"has a finished dump, of .*: name a new place, or"):
+        await dumped(shards, to)
+    assert {path: path.stat().st_mtime_ns for path in to.rglob("*")} == before
+    await fill(shards, 0)
+    await dumped(shards, to, by="month", replace=True)
+    assert sums_of_dump(to) == await sums_of_shards(shards)
+    assert not any(path.is_file() for path in to.rglob("year=*/*"))
+    assert {path.stat().st_mode & 0o77 for path in to.rglob("*.*")} == {0}
+    await shards.close()
+
+
+async def test_other_files_are_neither_mixed_with_a_dump_nor_removed(tmp_path: Path) -> None:
+    async with opened(str(tmp_path)) as place:
+        await place.put("letter.txt", b"dear")
+        with pytest.raises(ConfigError, match="is not empty, and has no dump: name a new place"):
+            await begin(place, "there", "day", replace=True)
+        assert await place.names("") == ["letter.txt"]
+        await place.delete(["letter.txt"])
+        await begin(place, "there", "day", replace=False)
+        await place.put("letter.txt", b"dear")
+        await begin(place, "there", "day", replace=True)
+        assert set(await place.names("")) == {"letter.txt", NAME}
+
+
+async def test_a_file_of_that_name_that_is_no_manifest_is_told(tmp_path: Path) -> None:
+    (tmp_path / NAME).write_text('{"format": 1}')
+    async with opened(str(tmp_path)) as place:
+        with pytest.raises(ConfigError, match="is not the manifest of a dump"):
+            await begin(place, "there", "day", replace=False)
+
+
+async def test_an_unfinished_dump_goes_on_with_the_same_periods(tmp_path: Path) -> None:
+    async with opened(str(tmp_path)) as place:
+        await begin(place, "there", "month", replace=False)
+        with pytest.raises(ConfigError, match="unfinished dump by month: continue with --by month"):
+            await begin(place, "there", "day", replace=False)
+
+
+async def test_two_dumps_to_one_folder_do_not_run_at_a_time(tmp_path: Path) -> None:
+    async with opened(str(tmp_path)):
+        with pytest.raises(ConfigError, match=r"another dump to .* runs now"):
+            async with opened(str(tmp_path)):
+                pass
+
+
+async def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(ConfigError, match="can't write a dump to"):
+        async with opened(str(tmp_path / "file" / "dump")):
+            pass
