@@ -163,6 +163,15 @@ def open_search(url: str) -> SearchStore | None:
     return _open("search", url, SEARCHES) if url else None
 
 
+def open_dump_bucket(url: str, pictures: str) -> PictureStore:
+    """Open a bucket for a dump. `pictures` is the URL of the pictures' store. Raises
+    ConfigError."""
+    try:
+        return backends.bucket_dump(split(url), split(pictures))
+    except BadUrl as error:
+        raise ConfigError(f"can't write a dump to {mask(url)}: {error}") from None
+
+
 def open_switches(url: str) -> Switches:
     """Open the switches that are kept beside the topology of this URL. Raises ConfigError."""
     return _open("topology", url, SWITCHES)

@@ -19,7 +19,9 @@ from gateway.settings import Settings
 
 
 @click.command("dump")
-@click.option("--to", required=True, metavar="DIR", help="Where the dump is written.")
+@click.option(
+    "--to", required=True, metavar="DIR|s3://BUCKET/PREFIX", help="Where the dump is written."
+)
 @click.option(
     "--by",
     type=click.Choice(PERIODS),

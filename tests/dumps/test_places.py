@@ -6,6 +6,7 @@ import pytest
 
 from datasources.errors import ConfigError
 from datasources.sqlite import SqliteShards
+from gateway.operate.dumps import dump as dumps
 from gateway.operate.dumps.dump import begin
 from gateway.operate.dumps.manifest import NAME
 from gateway.operate.dumps.places import opened
@@ -72,3 +73,28 @@ async def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="can't write a dump to"):
         async with opened(str(tmp_path / "file" / "dump")):
             pass
+
+
+async def test_another_scheme_than_s3_is_told() -> None:
+    with pytest.raises(ConfigError, match="name a folder, or s3://BUCKET/PREFIX"):
+        async with opened("gs://warehouse/pinway"):
+            pass
+    with pytest.raises(ConfigError, match=r"s3://BUCKET/PREFIX\?endpoint=ADDRESS&region=REGION"):
+        async with opened("s3://warehouse/pinway?zone=1"):
+            pass
+
+
+async def test_a_table_that_is_larger_than_the_memory_for_it_has_several_files_a_period(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dumps, "PAGE", 7)
+    monkeypatch.setattr(dumps, "HELD", 1_000)
+    shards = SqliteShards(sqlite_topology(tmp_path / "shards", 1), "OFF")
+    await shards.create()
+    await fill(shards, 0)
+    manifest = await dumped(shards, tmp_path / "dump", by="year")
+    [part] = [part for part in manifest.parts if part.table == "pins"]
+    assert len(part.files) > 3
+    assert max(file.rows for file in part.files) < 20
+    assert sums_of_dump(tmp_path / "dump") == await sums_of_shards(shards)
+    await shards.close()

@@ -31,7 +31,7 @@ async def dump(
         try:
             if not isinstance(shards, ShardScans):
                 raise ConfigError("these shards can't be dumped")
-            async with opened(to) as place:
+            async with opened(to, settings.stores.pictures) as place:
                 manifest = await begin(place, to, by, replace=replace)
                 await Dump(shards, place, manifest, on_progress).write()
                 return manifest

@@ -1,4 +1,4 @@
-"""The place of a dump: a folder on this host."""
+"""The place of a dump: a folder on this host, or a bucket."""
 
 import asyncio
 import fcntl
@@ -10,6 +10,8 @@ from typing import Protocol
 
 from datasources import files
 from datasources.errors import ConfigError
+from datasources.factory import open_dump_bucket
+from datasources.urls import mask
 
 
 class DumpPlace(Protocol):
@@ -67,8 +69,16 @@ class Folder:
 
 
 @asynccontextmanager
-async def opened(to: str) -> AsyncIterator[DumpPlace]:
-    """The place of a dump, which no other dump of this host uses meanwhile. Raises ConfigError."""
+async def opened(to: str, pictures: str = "") -> AsyncIterator[DumpPlace]:
+    """The place of a dump: a folder, which no other dump uses meanwhile, or a bucket of an S3
+    service. `pictures` is the setting stores.pictures. Raises ConfigError."""
+    if to.startswith("s3://"):
+        bucket = open_dump_bucket(to, pictures)
+        yield bucket
+        await bucket.close()
+        return
+    if "://" in to:
+        raise ConfigError(f"can't write a dump to {mask(to)}: name a folder, or s3://BUCKET/PREFIX")
     path = Path(to)
     try:
         os.makedirs(path, mode=0o700, exist_ok=True)
