@@ -24,6 +24,7 @@ CATCH_UP = 30
 _IDLE = 3600
 """Seconds after which the server ends a snapshot that is not read: files are written between two
 pages."""
+_FENCES = 256  # in a statement
 
 
 class ServerScan:
@@ -46,8 +47,8 @@ class ServerScan:
 async def scan(
     master: Server, slave: Server | None, shards: Sequence[int]
 ) -> AsyncIterator[ServerScan]:
-    """Begin a snapshot on the slave, if it applies its master's events and has applied all that it
-    received, or else on the master. Raises StoreError."""
+    """Begin a snapshot on the slave, if it receives its master's events and has applied all that
+    it received, or else on the master. Raises StoreError."""
     opened: ServerScan | None = None
     if slave is not None:
         try:
@@ -122,9 +123,6 @@ async def _check_owned(server: Server, link: Link, shards: Sequence[int], owner:
                 )
         if len(rows) != len(some):
             raise StaleTopology(f"{server.name}: not all of its shards have a fence")
-
-
-_FENCES = 256  # in a statement
 
 
 def _fence(place: Place) -> str:

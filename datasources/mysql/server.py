@@ -79,11 +79,11 @@ class Server:
         return position
 
     async def master_id(self) -> int:
-        """The server id of a slave's master. Raises StoreUnavailable for a server that is not a
-        slave."""
+        """The server id of a slave's master. Raises StoreUnavailable for a server that receives
+        no events of a master now: what it has may be old."""
         found = await self._status()
-        if not found:
-            raise StoreUnavailable(f"{self.name}: it is no slave")
+        if not found or found[0]["Slave_IO_Running"] != "Yes":
+            raise StoreUnavailable(f"{self.name}: it is no slave that receives events")
         return int(found[0]["Master_Server_Id"])
 
     async def step(self, link: Link, operation: str, sql: str, args: Sequence[Any]) -> Result:

@@ -199,6 +199,26 @@ async def test_a_slave_is_read_and_its_place_in_the_binary_log_is_told(
         assert not gtids.contains(moment.gtids, after)
 
 
+async def test_a_slave_that_receives_nothing_is_not_read(
+    mysql: Deployment, databases: Stack, tmp_path: Path
+) -> None:
+    seed, settings = json.loads(databases.topology_file.read_text()), databases.settings
+    slave_of = {r["master"]: r["slave"] for r in seed["mod"]["ranges"]}
+    masters = [r.master for r in mysql.topology.shards]
+    slaves = [slave_of[name] for name in masters]
+    user, password = settings["mysql.operator_user"], settings["mysql.operator_password"]
+    shards = mysql.open(with_slaves(mysql.topology, slaves))
+    admin = Admin(slaves[0], mysql.topology.servers[slaves[0]], user, password)
+    await admin.run("STOP SLAVE IO_THREAD")
+    try:
+        manifest = await dumped(shards, tmp_path)
+    finally:
+        await admin.run("START SLAVE IO_THREAD")
+        await admin.close()
+        await shards.close()
+    assert [moment.server for moment in manifest.moments] == [masters[0], slaves[1]]
+
+
 async def test_the_master_is_read_where_no_slave_can_be(mysql: Deployment, tmp_path: Path) -> None:
     first, second = (r.master for r in mysql.topology.shards)
     shards = mysql.open(with_slaves(mysql.topology, [second, first]))  # neither is a slave

@@ -98,3 +98,19 @@ async def test_a_table_that_is_larger_than_the_memory_for_it_has_several_files_a
     assert max(file.rows for file in part.files) < 20
     assert sums_of_dump(tmp_path / "dump") == await sums_of_shards(shards)
     await shards.close()
+
+
+async def test_files_of_an_unfinished_table_are_removed(tmp_path: Path) -> None:
+    shards = SqliteShards(sqlite_topology(tmp_path / "shards", 1), "OFF")
+    await shards.create()
+    await fill(shards, 0)
+    to = tmp_path / "dump"
+    async with opened(str(to)) as place:
+        await begin(place, str(to), "day", replace=False)
+        for name in ("000000.parquet", "000001.parquet.part"):  # of a row that is no longer there
+            await place.put(f"pins/shard=0/day=2020-01-01/{name}", b"PAR1")
+    manifest = await dumped(shards, to)
+    async with opened(str(to)) as place:
+        assert set(await place.names("")) == {NAME, *(file.name for file in manifest.files)}
+    assert sums_of_dump(to) == await sums_of_shards(shards)
+    await shards.close()
