@@ -105,7 +105,7 @@ async def _fill(shards: SqliteShards, shard: int, count: int, rng: random.Random
 
 async def _dump(shards: SqliteShards, to: str) -> Manifest:
     async with opened(to) as place:
-        manifest = await begin(place, to, "day", replace=False)
+        manifest = await begin(place, to, "day", source="bench", replace=False)
         await Dump(shards, place, manifest, silent).write()
         return manifest
 

@@ -87,7 +87,7 @@ async def written(
     shards: SqlShards, place: DumpPlace, to: str, *, by: str = "day", replace: bool = False
 ) -> Manifest:
     assert isinstance(shards, ShardScans)
-    manifest = await begin(place, to, by, replace=replace)
+    manifest = await begin(place, to, by, source="test", replace=replace)
     await Dump(shards, place, manifest, silent).write()
     return manifest
 

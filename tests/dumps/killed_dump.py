@@ -48,7 +48,7 @@ async def _dump(topology: bytes, to: str, last: int) -> None:
     assert isinstance(shards, ShardScans)
     async with opened(to) as place:
         dying = Dying(place, last)
-        manifest = await begin(dying, to, "day", replace=False)
+        manifest = await begin(dying, to, "day", source="test", replace=False)
         await Dump(shards, dying, manifest, silent, pause=0, clock=lambda: 0.0).write()
         print(dying.seams)
     await shards.close()

@@ -38,12 +38,12 @@ async def test_other_files_are_neither_mixed_with_a_dump_nor_removed(tmp_path: P
     async with opened(str(tmp_path)) as place:
         await place.put("letter.txt", b"dear")
         with pytest.raises(ConfigError, match="is not empty, and has no dump: name a new place"):
-            await begin(place, "there", "day", replace=True)
+            await begin(place, "there", "day", source="test", replace=True)
         assert await place.names("") == ["letter.txt"]
         await place.delete(["letter.txt"])
-        await begin(place, "there", "day", replace=False)
+        await begin(place, "there", "day", source="test", replace=False)
         await place.put("letter.txt", b"dear")
-        await begin(place, "there", "day", replace=True)
+        await begin(place, "there", "day", source="test", replace=True)
         assert set(await place.names("")) == {"letter.txt", NAME}
 
 
@@ -51,14 +51,14 @@ async def test_a_file_of_that_name_that_is_no_manifest_is_told(tmp_path: Path) -
     (tmp_path / NAME).write_text('{"format": 1}')
     async with opened(str(tmp_path)) as place:
         with pytest.raises(ConfigError, match="is not the manifest of a dump"):
-            await begin(place, "there", "day", replace=False)
+            await begin(place, "there", "day", source="test", replace=False)
 
 
 async def test_an_unfinished_dump_goes_on_with_the_same_periods(tmp_path: Path) -> None:
     async with opened(str(tmp_path)) as place:
-        await begin(place, "there", "month", replace=False)
+        await begin(place, "there", "month", source="test", replace=False)
         with pytest.raises(ConfigError, match="unfinished dump by month: continue with --by month"):
-            await begin(place, "there", "day", replace=False)
+            await begin(place, "there", "day", source="test", replace=False)
 
 
 async def test_two_dumps_to_one_folder_do_not_run_at_a_time(tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ async def test_files_of_an_unfinished_table_are_removed(tmp_path: Path) -> None:
     await fill(shards, 0)
     to = tmp_path / "dump"
     async with opened(str(to)) as place:
-        await begin(place, str(to), "day", replace=False)
+        await begin(place, str(to), "day", source="test", replace=False)
         for name in ("000000.parquet", "000001.parquet.part"):  # of a row that is no longer there
             await place.put(f"pins/shard=0/day=2020-01-01/{name}", b"PAR1")
     manifest = await dumped(shards, to)
@@ -114,3 +114,10 @@ async def test_files_of_an_unfinished_table_are_removed(tmp_path: Path) -> None:
         assert set(await place.names("")) == {NAME, *(file.name for file in manifest.files)}
     assert sums_of_dump(to) == await sums_of_shards(shards)
     await shards.close()
+
+
+async def test_an_unfinished_dump_of_other_shards_is_not_continued(tmp_path: Path) -> None:
+    async with opened(str(tmp_path)) as place:
+        await begin(place, "there", "day", source="file:///one", replace=False)
+        with pytest.raises(ConfigError, match="unfinished dump of file:///one, not of file:///two"):
+            await begin(place, "there", "day", source="file:///two", replace=False)

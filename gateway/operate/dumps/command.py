@@ -3,6 +3,7 @@
 from datasources.errors import ConfigError
 from datasources.factory import ShardsConfig, open_shards, open_topology
 from datasources.scans import ShardScans
+from datasources.urls import mask
 from gateway.operate.dumps.dump import Dump, begin
 from gateway.operate.dumps.manifest import Manifest
 from gateway.operate.dumps.places import opened
@@ -32,7 +33,7 @@ async def dump(
             if not isinstance(shards, ShardScans):
                 raise ConfigError("these shards can't be dumped")
             async with opened(to, settings.stores.pictures) as place:
-                manifest = await begin(place, to, by, replace=replace)
+                manifest = await begin(place, to, by, source=mask(config.topology), replace=replace)
                 await Dump(shards, place, manifest, on_progress).write()
                 return manifest
         finally:

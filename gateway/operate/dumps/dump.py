@@ -137,18 +137,18 @@ class Dump:
         }
 
 
-async def begin(place: DumpPlace, told: str, by: str, *, replace: bool) -> Manifest:
+async def begin(place: DumpPlace, told: str, by: str, *, source: str, replace: bool) -> Manifest:
     """The manifest of a new dump, or of the dump at the place that was interrupted. Removes files
-    of tables that it does not name. `told` is the place in messages. Raises ConfigError if
-    something else is there."""
+    of tables that it does not name. `told` is the place in messages, and `source` the URL
+    of the topology. Raises ConfigError if something else is there."""
     names = [name for name in await place.names("") if not name.endswith(".part")]
     content = await place.get(manifests.NAME)
     if content is None and names:
         raise ConfigError(f"{told} is not empty, and has no dump: name a new place")
     found = None if content is None else manifests.decode(content, told)
     if found is not None and not replace:
-        _check_continued(found, told, by)
-    manifest = found if found is not None and not replace else _new(by)
+        _check_continued(found, told, by, source)
+    manifest = found if found is not None and not replace else _new(by, source)
     # The old manifest must not name files that are being removed.
     await place.put(manifests.NAME, manifests.encode(manifest))
     kept = {file.name for file in manifest.files}
@@ -158,7 +158,7 @@ async def begin(place: DumpPlace, told: str, by: str, *, replace: bool) -> Manif
     return manifest
 
 
-def _check_continued(found: Manifest, told: str, by: str) -> None:
+def _check_continued(found: Manifest, told: str, by: str, source: str) -> None:
     if found.state == FINISHED:
         raise ConfigError(
             f"{told} has a finished dump, of {found.ended}: name a new place, or replace it with "
@@ -169,6 +169,11 @@ def _check_continued(found: Manifest, told: str, by: str) -> None:
             f"{told} has an unfinished dump of Pinway {found.pinway} with other columns: name a "
             "new place, or begin again with --replace"
         )
+    if found.source != source:
+        raise ConfigError(
+            f"{told} has an unfinished dump of {found.source}, not of {source}: name a new place, "
+            "or begin again with --replace"
+        )
     if found.by != by:
         raise ConfigError(
             f"{told} has an unfinished dump by {found.by}: continue with --by {found.by}, or begin "
@@ -176,8 +181,8 @@ def _check_continued(found: Manifest, told: str, by: str) -> None:
         )
 
 
-def _new(by: str) -> Manifest:
-    return Manifest(FORMAT, SCHEMA, version("pinway"), UNFINISHED, _now(), by, _columns())
+def _new(by: str, source: str) -> Manifest:
+    return Manifest(FORMAT, SCHEMA, version("pinway"), UNFINISHED, _now(), source, by, _columns())
 
 
 def _columns() -> dict[str, list[Column]]:

@@ -42,6 +42,7 @@ class Manifest(msgspec.Struct):
     pinway: str
     state: str
     begun: str  # UTC
+    source: str  # the URL of the topology, without passwords
     by: str  # the period of a partition
     tables: dict[str, list[Column]]
     moments: list[Moment] = msgspec.field(default_factory=list)

@@ -14,7 +14,7 @@ from datasources.ids import compose
 from datasources.mappings import SEQUENCE_STEP
 from datasources.parquet.columns import Type
 from datasources.sql.engine import Row
-from gateway.operate.dumps.tables import LEFT_OUT, DumpedTable, ObjectTable, record_of
+from gateway.operate.dumps.tables import DumpedTable, ObjectTable, record_of
 
 LAST = 253_402_300_799_999
 """The last epoch ms of the year 9999: later times, of damaged data, are left out."""
@@ -56,9 +56,9 @@ def _object(table: ObjectTable, shard: int, row: Row) -> tuple[Any, ...]:
         _value(getattr(record, column.name), column.type)
         if record.active or column.type in _OF_DELETED
         else None
-        for column in table.columns[2:-2]
+        for column in table.fields
     ]
-    known = {*record.__struct_fields__, *LEFT_OUT.get(table.kind, ())}
+    known = record.__struct_fields__
     other = {name: value for name, value in raw.items() if name not in known}
     text = _JSON.encode(other).decode() if other and record.active else None
     return (*head, *kept, text, None)

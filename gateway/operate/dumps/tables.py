@@ -32,11 +32,11 @@ _TYPES: dict[object, Type] = {
 
 
 class ObjectTable(NamedTuple):
-    """The objects of a kind. `fields` are the record's fields that are columns."""
+    """The objects of a kind. `fields` are the columns that are fields of the record."""
 
     stored: Table
     kind: Kind
-    fields: tuple[str, ...]
+    fields: tuple[Column, ...]
     columns: tuple[Column, ...]
 
 
@@ -65,7 +65,7 @@ def _objects(kind: Kind, stored: Table) -> ObjectTable:
         Column("other", Type.TEXT),
         Column("fault", Type.TEXT),
     )
-    return ObjectTable(stored, kind, tuple(column.name for column in fields), columns)
+    return ObjectTable(stored, kind, tuple(fields), columns)
 
 
 def _type(annotation: object) -> Type:
