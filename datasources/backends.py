@@ -5,6 +5,7 @@ Drivers are imported here, when a URL needs them. BadUrl says what is missing in
 
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, parse_qs, unquote, urlunsplit
 
 from datasources import tls, urls
@@ -24,7 +25,11 @@ from datasources.protocols import (
 from datasources.topology import Topology
 from datasources.urls import BadUrl
 
+if TYPE_CHECKING:
+    from datasources.obstore import Bucket
+
 MEMORY_CACHE_BYTES = 64 << 20
+DUMP_SECONDS = 120.0
 TLS_OPTIONS = ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile")
 
 
@@ -128,12 +133,30 @@ def folder_pictures(url: SplitResult) -> PictureStore:
 
 
 def bucket_pictures(url: SplitResult) -> PictureStore:
+    from datasources.obstore import SECONDS, in_bucket
+
+    return in_bucket(_bucket(url), "pictures", SECONDS)
+
+
+def bucket_dump(url: SplitResult, pictures: SplitResult) -> PictureStore:
+    """A bucket for a dump, whose files may be larger than pictures. Without an endpoint and a
+    region, it is in the same service as the bucket of the pictures."""
     from datasources.obstore import in_bucket
+
+    bucket = _bucket(url)
+    if not url.query and pictures.scheme == "s3":
+        service = _bucket(pictures)
+        bucket = bucket._replace(endpoint=service.endpoint, region=service.region)
+    return in_bucket(bucket, "the dump", DUMP_SECONDS)
+
+
+def _bucket(url: SplitResult) -> "Bucket":
+    from datasources.obstore import Bucket
 
     options = {name: values[-1] for name, values in parse_qs(url.query).items()}
     if not url.netloc or options.keys() - {"endpoint", "region"}:
         raise BadUrl("it must be s3://BUCKET/PREFIX?endpoint=ADDRESS&region=REGION")
-    return in_bucket(url.netloc, url.path.strip("/"), **options)
+    return Bucket(url.netloc, url.path.strip("/"), **options)
 
 
 def sqlite_shards(topology: Topology) -> ShardStore:

@@ -87,7 +87,7 @@ PICTURES: Mapping[str, Callable[[SplitResult], PictureStore]] = {
     "folder": backends.folder_pictures,
     "s3": backends.bucket_pictures,
 }
-SHARDS: Mapping[str, Callable[[Topology, "StoresConfig"], ShardStore]] = {
+SHARDS: Mapping[str, Callable[[Topology, "ShardsConfig"], ShardStore]] = {
     "sqlite": lambda topology, config: backends.sqlite_shards(topology),
     "mysql": lambda topology, config: backends.mysql_shards(
         topology,
@@ -101,12 +101,23 @@ SHARDS: Mapping[str, Callable[[Topology, "StoresConfig"], ShardStore]] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class StoresConfig:
-    """The URLs of the stores, with the names of the settings in [stores]. The topology has the
-    servers of the shards; `mysql_user` and `mysql_password` are used for all of them. Without
-    `search`, there is no search index; without `pictures`, nothing is uploaded."""
+class ShardsConfig:
+    """The URL of the topology, which has the servers of the shards; `mysql_user` and
+    `mysql_password` are used for all of them."""
 
     topology: str
+    mysql_user: str = "pinway"
+    mysql_password: str = field(default="", repr=False)
+    mysql_connections: int = 32
+    slave_reads: bool = True
+    mysql_ca: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoresConfig(ShardsConfig):
+    """The URLs of the stores, with the names of the settings in [stores]. Without `search`, there
+    is no search index; without `pictures`, nothing is uploaded."""
+
     object_cache: str
     mapping_cache: str
     queue: str
@@ -115,11 +126,6 @@ class StoresConfig:
     feeds_primary: str
     feeds_standby: str
     cache_refused_is_empty: bool = True
-    mysql_user: str = "pinway"
-    mysql_password: str = field(default="", repr=False)
-    mysql_connections: int = 32
-    slave_reads: bool = True
-    mysql_ca: str = ""
     search: str = ""
     pictures: str = ""
 
@@ -127,6 +133,24 @@ class StoresConfig:
 def open_topology(url: str) -> TopologySource:
     """Open the topology's source alone. Raises ConfigError."""
     return _open("topology", url, TOPOLOGIES)
+
+
+def open_shards(topology: Topology, config: ShardsConfig) -> ShardStore:
+    """Open the shards of a topology. Raises ConfigError."""
+    schemes = {url.partition("://")[0] for url in topology.servers.values()}
+    scheme = next(iter(schemes), "")
+    if len(schemes) != 1 or scheme not in SHARDS:
+        raise ConfigError(
+            f"the topology at {mask(config.topology)!r}: its servers' addresses must all start "
+            f"with one of {_schemes(SHARDS)}, not {', '.join(sorted(schemes)) or 'nothing'}"
+        )
+    try:
+        with waiting_for("shards", lambda: "their driver is being loaded"):
+            return SHARDS[scheme](topology, config)
+    except BadCertificate as error:
+        raise ConfigError(f"setting mysql.ca: {error}") from None
+    except ImportError as error:
+        raise _missing(f"the topology's {scheme}:// servers", error) from error
 
 
 def open_operations(url: str) -> Operations:
@@ -137,6 +161,15 @@ def open_operations(url: str) -> Operations:
 def open_search(url: str) -> SearchStore | None:
     """Open the search index; None without a URL. Raises ConfigError."""
     return _open("search", url, SEARCHES) if url else None
+
+
+def open_dump_bucket(url: str, pictures: str) -> PictureStore:
+    """Open a bucket for a dump. `pictures` is the URL of the pictures' store. Raises
+    ConfigError."""
+    try:
+        return backends.bucket_dump(split(url), split(pictures))
+    except BadUrl as error:
+        raise ConfigError(f"can't write a dump to {mask(url)}: {error}") from None
 
 
 def open_switches(url: str) -> Switches:
@@ -168,7 +201,7 @@ async def open_stores(config: StoresConfig) -> Stores:
             url: str = getattr(config, setting)
             if url not in columns:
                 columns[url] = keep(_open(setting, url, WIDE_COLUMNS))
-        shards = keep(_open_shards(topology, config))
+        shards = keep(open_shards(topology, config))
         pictures = keep(_open("pictures", config.pictures, PICTURES)) if config.pictures else None
         opened.pop_all()
     return Stores(
@@ -231,23 +264,6 @@ def _open(setting: str, url: str, table: Mapping[str, Callable[[SplitResult], T]
         raise ConfigError(f"setting stores.{setting}: {mask(url)!r}: {error}") from None
     except ImportError as error:
         raise _missing(f"setting stores.{setting}: {parts.scheme}://", error) from error
-
-
-def _open_shards(topology: Topology, config: StoresConfig) -> ShardStore:
-    schemes = {url.partition("://")[0] for url in topology.servers.values()}
-    scheme = next(iter(schemes), "")
-    if len(schemes) != 1 or scheme not in SHARDS:
-        raise ConfigError(
-            f"the topology at {mask(config.topology)!r}: its servers' addresses must all start "
-            f"with one of {_schemes(SHARDS)}, not {', '.join(sorted(schemes)) or 'nothing'}"
-        )
-    try:
-        with waiting_for("shards", lambda: "their driver is being loaded"):
-            return SHARDS[scheme](topology, config)
-    except BadCertificate as error:
-        raise ConfigError(f"setting mysql.ca: {error}") from None
-    except ImportError as error:
-        raise _missing(f"the topology's {scheme}:// servers", error) from error
 
 
 def _schemes(table: Mapping[str, object]) -> str:

@@ -3,11 +3,12 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any, NamedTuple
 
 from datasources.errors import StaleTopology, StoreError, StoreTimeout, StoreUnavailable
 from datasources.mysql.link import Login
+from datasources.mysql.scans import ServerScan, scan
 from datasources.mysql.server import Server
 from datasources.mysql.session import MySqlSession
 from datasources.outages import Outages
@@ -120,6 +121,11 @@ class MySqlEngine:
                 task = asyncio.ensure_future(session.end())
                 server.keep(task)
                 await asyncio.shield(task)
+
+    def scan(self, master: str, shards: Sequence[int]) -> AbstractAsyncContextManager[ServerScan]:
+        """See ShardScans, for shards of one master."""
+        slave = self._slaves.get(master)
+        return scan(self.server(master), None if slave is None else self.server(slave), shards)
 
     async def close(self) -> None:
         for server in self._servers.values():

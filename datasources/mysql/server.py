@@ -78,6 +78,14 @@ class Server:
         position: str = found[0]["Gtid_IO_Pos"]
         return position
 
+    async def master_id(self) -> int:
+        """The server id of a slave's master. Raises StoreUnavailable for a server that receives
+        no events of a master now: what it has may be old."""
+        found = await self._status()
+        if not found or found[0]["Slave_IO_Running"] != "Yes":
+            raise StoreUnavailable(f"{self.name}: it is no slave that receives events")
+        return int(found[0]["Master_Server_Id"])
+
     async def step(self, link: Link, operation: str, sql: str, args: Sequence[Any]) -> Result:
         """Run a statement on a taken link. Raises the driver's exceptions, and TimeoutError."""
         self._observe(self.name, operation)

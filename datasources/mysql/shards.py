@@ -1,15 +1,16 @@
 """The sharded database for large installations: `datasources.protocols.ShardStore` over MySQL
 masters."""
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
 
-from datasources.errors import StoreError
+from datasources.errors import ConfigError, StoreError
 from datasources.mysql import schema
 from datasources.mysql.engine import MySqlEngine
 from datasources.places import PoolState
 from datasources.replication import topologies
 from datasources.replication.server_settings import ASK, VARIABLES, decoded, faults_in
+from datasources.scans import Scan
 from datasources.sql.engine import Observe, object_place
 from datasources.sql.router import places
 from datasources.sql.shards import Progress, SqlShards, now_ms
@@ -113,6 +114,21 @@ class MySqlShards(SqlShards):
         names = _servers(self.objects.topology())
         found = await together(self._connection_limit(name) for name in names)
         return {name: most for name, most in zip(names, found, strict=True) if most is not None}
+
+    def scanned_together(self) -> list[list[int]]:
+        topology = self.objects.topology()
+        for moving in topology.moving:
+            raise ConfigError(
+                f"shards {moving.range[0]}-{moving.range[1]} are being moved to {moving.to}: "
+                "dump when they have moved (`pinway shards show`)"
+            )
+        groups: dict[str, list[int]] = {}
+        for shard in topology.open_shards:
+            groups.setdefault(topology.master_of(shard), []).append(shard)
+        return list(groups.values())
+
+    def scan(self, shards: Sequence[int]) -> AbstractAsyncContextManager[Scan]:
+        return self._engine.scan(self.objects.topology().master_of(shards[0]), shards)
 
     def pools(self) -> list[PoolState]:
         """The states of the pools of connections."""

@@ -1,4 +1,4 @@
-"""Uploaded pictures in a folder, or in a bucket of an S3-compatible service.
+"""Uploaded pictures and dumps, in a folder or in a bucket of an S3-compatible service.
 
 A bucket's credentials are the environment's (`AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`), or the
 machine's role.
@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
+from typing import NamedTuple
 
 import obstore
 from obstore.exceptions import AlreadyExistsError, BaseError, NotFoundError
@@ -17,14 +18,23 @@ from obstore.store import LocalStore, S3Store
 from datasources.errors import ConfigError, StoreTimeout, StoreUnavailable
 
 SECONDS = 10.0
-"""The time that a call may take."""
+"""The time that a call may take for a picture."""
 
 
-class Pictures:
+class Bucket(NamedTuple):
+    """A bucket, and its service. Without an endpoint, the service is Amazon's."""
+
+    name: str
+    prefix: str
+    endpoint: str = ""
+    region: str = "us-east-1"
+
+
+class Files:
     """The files under a folder or a bucket's prefix."""
 
-    def __init__(self, store: LocalStore | S3Store, name: str) -> None:
-        self._store, self._name = store, name
+    def __init__(self, store: LocalStore | S3Store, name: str, seconds: float) -> None:
+        self._store, self._name, self._seconds = store, name, seconds
 
     async def put(self, name: str, content: bytes) -> None:
         async with self._call("put"):
@@ -66,40 +76,42 @@ class Pictures:
     @asynccontextmanager
     async def _call(self, operation: str) -> AsyncIterator[None]:
         try:
-            async with asyncio.timeout(SECONDS):
+            async with asyncio.timeout(self._seconds):
                 yield
         except TimeoutError:
-            raise StoreTimeout(f"{self._name}: no answer to {operation} in {SECONDS} s") from None
+            raise StoreTimeout(
+                f"{self._name}: no answer to {operation} in {self._seconds:g} s"
+            ) from None
         except (BaseError, OSError) as error:
             told = str(error).strip().splitlines()[0][:200]
             raise StoreUnavailable(f"{self._name}: {operation} failed: {told}") from None
 
 
-def in_folder(path: Path) -> Pictures:
+def in_folder(path: Path) -> Files:
     """Pictures in a folder, which is created. Raises ConfigError if it can't be."""
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise ConfigError(f"can't keep pictures in {path}: {error.strerror}") from None
-    return Pictures(LocalStore(path, automatic_cleanup=True), f"pictures in {path}")
+    return Files(LocalStore(path, automatic_cleanup=True), f"pictures in {path}", SECONDS)
 
 
-def in_bucket(
-    bucket: str, prefix: str, *, endpoint: str = "", region: str = "us-east-1"
-) -> Pictures:
-    """Pictures in a bucket. Raises ConfigError."""
+def in_bucket(bucket: Bucket, what: str, seconds: float) -> Files:
+    """Files in a bucket. `what` is their name in messages, and `seconds` the time that a call may
+    take. Raises ConfigError."""
+    name, prefix, endpoint, region = bucket
     try:
         store = S3Store(
-            bucket,
+            name,
             prefix=prefix or None,
             region=region,
             endpoint=endpoint or None,
             client_options={
                 "allow_http": endpoint.startswith("http://"),
-                "timeout": timedelta(seconds=SECONDS),
+                "timeout": timedelta(seconds=seconds),
             },
-            retry_config={"max_retries": 2, "retry_timeout": timedelta(seconds=SECONDS)},
+            retry_config={"max_retries": 2, "retry_timeout": timedelta(seconds=seconds)},
         )
     except (BaseError, ValueError, TypeError) as error:
-        raise ConfigError(f"the pictures' bucket {bucket}: {error}") from None
-    return Pictures(store, f"pictures in s3://{bucket}")
+        raise ConfigError(f"the bucket {name} for {what}: {error}") from None
+    return Files(store, f"{what} in s3://{name}", seconds)

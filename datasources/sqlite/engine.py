@@ -25,6 +25,7 @@ from datasources.sqlite.connections import Connections
 from datasources.sqlite.copies import copy, pin
 from datasources.sqlite.errors import Busy, translate
 from datasources.sqlite.reads import read_file, read_quickly
+from datasources.sqlite.scans import FileScan
 from datasources.sqlite.session import SqliteSession
 from datasources.together import together
 from datasources.topology import Topology
@@ -133,6 +134,18 @@ class SqliteEngine:
         finally:
             for connection in pinned:
                 connection.close()
+
+    @asynccontextmanager
+    async def scan(self, place: Place) -> AsyncIterator[FileScan]:
+        """The shard as it is now, for as long as the block takes."""
+        path = self._path(place)
+        pinned = await self._patiently(
+            path, lambda: self._hop(lambda: pin(self._connections, path))
+        )
+        try:
+            yield FileScan(place.server, path, pinned)
+        finally:
+            await self._hop(pinned.close)
 
     async def fences(self, databases: Collection[str]) -> dict[str, dict[str, int | None]]:
         """The fences of the databases that exist, by server."""

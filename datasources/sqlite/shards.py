@@ -1,11 +1,13 @@
 """The sharded database on one machine: `datasources.protocols.ShardStore` over SQLite files."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 from datasources.errors import StoreError
+from datasources.scans import Scan
 from datasources.sql.creation import check_new, unfenced
-from datasources.sql.engine import Observe, Part, Place
+from datasources.sql.engine import Observe, Part, Place, object_place
 from datasources.sql.router import places
 from datasources.sql.shards import Progress, SqlShards, now_ms
 from datasources.sqlite.engine import SqliteEngine, directories
@@ -65,6 +67,13 @@ class SqliteShards(SqlShards):
     ) -> None:
         all_places = places(self.objects.topology())
         await self._engine.snapshot(all_places, folder, paused, copied)
+
+    def scanned_together(self) -> list[list[int]]:
+        return [[shard] for shard in self.objects.topology().open_shards]
+
+    def scan(self, shards: Sequence[int]) -> AbstractAsyncContextManager[Scan]:
+        [shard] = shards
+        return self._engine.scan(object_place(self.objects.topology().master_of(shard), shard))
 
     async def close(self) -> None:
         await self._engine.close()

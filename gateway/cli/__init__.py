@@ -66,6 +66,7 @@ COMMANDS = {
         ("token", "gateway.cli.tools", "token_command", "Print a token for a user."),
         ("import", "gateway.cli.data", "import_command", "Read bookmarks or JSON Lines."),
         ("export", "gateway.cli.data", "export_command", "Write everything as JSON Lines."),
+        ("dump", "gateway.cli.dump", "dump_command", "Write Parquet files for analytics."),
         ("schema", "gateway.cli.tools", "schema", "Print or compare the GraphQL schema."),
         ("feed", "gateway.cli.feed", "feed", "Show and route reads of the feed stores."),
         ("related", "gateway.cli.related", "related", "Build and show the related pins' graph."),
@@ -126,7 +127,8 @@ def main() -> None:
     """Pinway: a GraphQL gateway over sharded objects, cached mappings and raced feeds.
 
     Exit status: 0 done; 1 an error, with one line; 2 a wrong command line; 3 faults were found
-    (`doctor`, `related status`, `schema check`, `search status`, `shards check`, `shards verify`,
-    `stack status`), or nothing better (`train`); 130 interrupted by Ctrl-C, and 143 by SIGTERM. A
-    server (`run`, `serve`, `worker`, `shards watch`) that Ctrl-C or SIGTERM stops ends with 0.
+    (`doctor`, `dump`, `related status`, `schema check`, `search status`, `shards check`,
+    `shards verify`, `stack status`), or nothing better (`train`); 130 interrupted by Ctrl-C, and
+    143 by SIGTERM. A server (`run`, `serve`, `worker`, `shards watch`) that Ctrl-C or SIGTERM stops
+    ends with 0.
     """

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from datasources.errors import ConfigError, StoreError
-from datasources.factory import StoresConfig, _open_shards
+from datasources.factory import StoresConfig, open_shards
 from datasources.mysql import MySqlShards
 from datasources.mysql.replication.admin import Admin
 from datasources.mysql.replication.programs import login_file
@@ -141,4 +141,4 @@ def test_a_file_without_certificates_is_one_line(tmp_path: Path) -> None:
             topology="file:///t", **dict.fromkeys((*urls, *sides), ""), mysql_ca=str(ca)
         )
         with pytest.raises(ConfigError, match=rf"setting mysql\.ca: {ca} has no certificates"):
-            _open_shards(topology("mysql://127.0.0.1:1"), config)
+            open_shards(topology("mysql://127.0.0.1:1"), config)

@@ -41,6 +41,7 @@ DRIVERS = {
     "coredis": "streaq",
     "emcache": "memcached",
     "kazoo": "zookeeper",
+    "pyarrow": "parquet",
     "pymysql": "mysql",
     "redis": "redis",
     "rocksdict": "rocksdb",

@@ -1,0 +1,47 @@
+"""Tables of shards, read page by page as of one moment. `pinway dump` reads them so."""
+
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import Protocol, runtime_checkable
+
+import msgspec
+
+from datasources.sql.engine import Row
+from datasources.sql.schema import Table
+
+FILE, MASTER, SLAVE = "file", "master", "slave"
+"""The roles of what a scan reads: an embedded shard's file, a master, or a slave."""
+
+
+class Moment(msgspec.Struct, frozen=True):
+    """The moment as of which shards were read. `log`, `offset` and `gtids` are its place in the
+    server's binary log: empty for files, and for servers that don't tell it."""
+
+    taken: str  # UTC, ISO 8601
+    server: str  # its name in the topology
+    role: str
+    log: str = ""
+    offset: int = 0
+    gtids: str = ""
+
+
+class Scan(Protocol):
+    """Some shards as of one moment."""
+
+    moment: Moment
+
+    async def page(self, shard: int, table: Table, after: Row, limit: int) -> list[Row]:
+        """At most `limit` rows with all columns of the table, in the order of its primary key,
+        after a key (empty: from the first row). Text columns are bytes. Raises StoreError."""
+
+
+@runtime_checkable
+class ShardScans(Protocol):
+    """Shards that can be read as of one moment."""
+
+    def scanned_together(self) -> list[list[int]]:
+        """All open shards, in the groups that a scan reads as of one moment. Raises ConfigError
+        while shards are being moved."""
+
+    def scan(self, shards: Sequence[int]) -> AbstractAsyncContextManager[Scan]:
+        """Begin to read the shards of one group. Raises StoreError."""

@@ -1,0 +1,193 @@
+"""Writes a dump, or what an interrupted dump lacks.
+
+The unit of the work is a part: a table on a shard. A part's files are complete before the manifest
+names them, so a dump that was killed has all files that its manifest names, and continues with the
+next part. Files that the manifest does not name are removed.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from hashlib import sha256
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+from datasources.errors import ConfigError
+from datasources.parquet.columns import Column
+from datasources.scans import Scan, ShardScans
+from datasources.sql.engine import Row
+from datasources.sql.pages import key_of
+from gateway.operate.dumps import manifest as manifests
+from gateway.operate.dumps.manifest import FINISHED, FORMAT, UNFINISHED, File, Manifest, Part
+from gateway.operate.dumps.periods import DAY_MS, naming
+from gateway.operate.dumps.places import DumpPlace
+from gateway.operate.dumps.rows import converted
+from gateway.operate.dumps.tables import SCHEMA, TABLES, DumpedTable
+from gateway.operate.imports.report import OnProgress, Progress
+
+if TYPE_CHECKING:
+    from datasources.parquet.partitions import Partitions
+
+PAGE = 5_000
+"""Rows that are read at a time."""
+HELD = 64 << 20
+"""Bytes of rows, in the form of Arrow, that are held before they are written. A part with more has
+several files a period."""
+PAUSE = 1.0
+"""Seconds between two writes of the manifest, at least. A manifest that takes long to write is
+written more rarely: writing it takes at most 5% of the time."""
+_SHARE = 20
+
+
+class Dump:
+    """The work on one dump."""
+
+    def __init__(
+        self,
+        shards: ShardScans,
+        place: DumpPlace,
+        manifest: Manifest,
+        on_progress: OnProgress,
+        *,
+        pause: float = PAUSE,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._shards, self._place, self.manifest = shards, place, manifest
+        self._on_progress, self._pause, self._clock = on_progress, pause, clock
+        self._period_of = naming(manifest.by)
+        self._rows, self._saved_until = 0, 0.0
+
+    async def write(self) -> None:
+        """Write all parts that the manifest lacks. Raises StoreError and ConfigError; the dump may
+        be continued then."""
+        there = {(part.table, part.shard) for part in self.manifest.parts}
+        for group in self._shards.scanned_together():
+            lacking = [
+                (shard, name) for shard in group for name in TABLES if (name, shard) not in there
+            ]
+            if lacking:
+                await self._write_group(group, lacking)
+        self.manifest.state, self.manifest.ended = FINISHED, _now()
+        await self._save()
+
+    async def _write_group(self, group: Sequence[int], lacking: list[tuple[int, str]]) -> None:
+        async with self._shards.scan(group) as scan:
+            self.manifest.moments.append(scan.moment)
+            for shard, name in lacking:
+                part = await self._write_part(scan, name, shard)
+                self.manifest.parts.append(part)
+                if self._clock() >= self._saved_until:
+                    await self._save()
+
+    async def _write_part(self, scan: Scan, name: str, shard: int) -> Part:
+        from datasources.parquet.partitions import Partitions
+
+        table, files, faults = TABLES[name], list[File](), 0
+        held = Partitions(table.columns, self._metadata(name, shard))
+        key: Row = ()
+        while rows := await scan.page(shard, table.stored, key, PAGE):
+            faults += await asyncio.to_thread(self._add, held, table, shard, rows)
+            key = key_of(table.stored, rows[-1])
+            self._rows += len(rows)
+            self._on_progress(Progress("Rows", self._rows, None, "rows"))
+            if held.bytes >= HELD:
+                files += await self._flush(held, name, shard, len(files))
+            if len(rows) < PAGE:
+                break
+        if held.bytes:
+            files += await self._flush(held, name, shard, len(files))
+        rows_of_part = sum(file.rows for file in files)
+        moment = len(self.manifest.moments) - 1
+        return Part(name, shard, moment, rows_of_part, faults, files)
+
+    async def _flush(self, held: "Partitions", table: str, shard: int, number: int) -> list[File]:
+        """Write a file for each period of the rows. `number` is the number of the part's files that
+        were written before."""
+        files, taken = list[File](), held.take()
+        while (found := await asyncio.to_thread(next, taken, None)) is not None:
+            folder = manifests.folder_of(table, shard, self.manifest.by, found.partition)
+            name = f"{folder}/{number + len(files):06d}.parquet"
+            await self._place.put(name, found.content)
+            digest = sha256(found.content).hexdigest()
+            files.append(File(name, found.rows, len(found.content), digest))
+        return files
+
+    def _add(self, held: "Partitions", table: DumpedTable, shard: int, rows: Sequence[Row]) -> int:
+        """Add rows of a shard. Returns the number of their faults."""
+        found = converted(table, shard, rows)
+        periods = [None if at is None else self._period_of(at // DAY_MS) for at in found.times]
+        held.add(found.columns, periods)
+        return found.faults
+
+    async def _save(self) -> None:
+        began = self._clock()
+        content = await asyncio.to_thread(manifests.encode, self.manifest)
+        await self._place.put(manifests.NAME, content)
+        took = self._clock() - began
+        self._saved_until = self._clock() + max(self._pause, _SHARE * took)
+
+    def _metadata(self, table: str, shard: int) -> dict[str, str]:
+        """The key-value metadata of a Parquet file."""
+        return {
+            "pinway.version": self.manifest.pinway,
+            "pinway.schema": str(self.manifest.schema),
+            "pinway.table": table,
+            "pinway.shard": str(shard),
+        }
+
+
+async def begin(place: DumpPlace, told: str, by: str, *, source: str, replace: bool) -> Manifest:
+    """The manifest of a new dump, or of the dump at the place that was interrupted. Removes files
+    of tables that it does not name. `told` is the place in messages, and `source` the URL
+    of the topology. Raises ConfigError if something else is there."""
+    names = [name for name in await place.names("") if not name.endswith(".part")]
+    content = await place.get(manifests.NAME)
+    if content is None and names:
+        raise ConfigError(f"{told} is not empty, and has no dump: name a new place")
+    found = None if content is None else manifests.decode(content, told)
+    if found is not None and not replace:
+        _check_continued(found, told, by, source)
+    manifest = found if found is not None and not replace else _new(by, source)
+    # The old manifest must not name files that are being removed.
+    await place.put(manifests.NAME, manifests.encode(manifest))
+    kept = {file.name for file in manifest.files}
+    folders = {*TABLES, *(found.tables if found is not None else ())}
+    names = [name for name in await place.names("") if name.partition("/")[0] in folders]
+    await place.delete([name for name in names if name not in kept])
+    return manifest
+
+
+def _check_continued(found: Manifest, told: str, by: str, source: str) -> None:
+    if found.state == FINISHED:
+        raise ConfigError(
+            f"{told} has a finished dump, of {found.ended}: name a new place, or replace it with "
+            "--replace"
+        )
+    if found.schema != SCHEMA or found.tables != _columns():
+        raise ConfigError(
+            f"{told} has an unfinished dump of Pinway {found.pinway} with other columns: name a "
+            "new place, or begin again with --replace"
+        )
+    if found.source != source:
+        raise ConfigError(
+            f"{told} has an unfinished dump of {found.source}, not of {source}: name a new place, "
+            "or begin again with --replace"
+        )
+    if found.by != by:
+        raise ConfigError(
+            f"{told} has an unfinished dump by {found.by}: continue with --by {found.by}, or begin "
+            "again with --replace"
+        )
+
+
+def _new(by: str, source: str) -> Manifest:
+    return Manifest(FORMAT, SCHEMA, version("pinway"), UNFINISHED, _now(), source, by, _columns())
+
+
+def _columns() -> dict[str, list[Column]]:
+    return {name: list(table.columns) for name, table in TABLES.items()}
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
