@@ -146,6 +146,9 @@ class Seen:
     async def notifications(self, *args: Any) -> Forgotten:
         return Forgotten(0, {})
 
+    async def reports(self, *args: Any) -> Forgotten:
+        return Forgotten(0, {})
+
     async def visits(self, *args: Any) -> Forgotten:
         self.expired.set()
         return Forgotten(0, {})
