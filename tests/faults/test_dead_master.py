@@ -1,4 +1,5 @@
-"""One failing master: the relay and the expiry continue for the other masters' shards."""
+"""One failing master: the relay, the expiry and lists of reports continue for the other masters'
+shards."""
 
 import asyncio
 import logging
@@ -10,12 +11,13 @@ import msgspec
 import pytest
 
 from datasources.errors import StoreError, StoreUnavailable
-from datasources.ids import Kind
-from datasources.protocols import Answer, Job, ShardTx, Stores
+from datasources.ids import Kind, shard_of
+from datasources.protocols import Answer, Job, Report, ReportReason, ShardTx, Stores
 from datasources.sql.shards import SqlShards
 from datasources.valkey import ValkeyServer
 from feed_engine.outbox.expiry import expire_batch
 from feed_engine.outbox.relay import ROWS, relay, relay_page
+from gateway.operate.reports import list_cases
 from tests.contract.shards import Deployment, fresh_id
 from tests.contract.test_expiry import empty as forget_all
 from tests.contract.test_outbox import empty
@@ -183,3 +185,18 @@ async def test_a_queue_that_fails_loses_no_page(
     await asyncio.gather(task, return_exceptions=True)
     assert waits == [10.0, 5.0]
     assert queue.jobs == [Job(shard, id) for id in ids]
+
+
+async def test_reports_on_living_servers_are_listed_and_the_dead_server_is_named(
+    deployment: Deployment, shards: SqlShards, half_dead: Stores
+) -> None:
+    living, dead = (fresh_id(Kind.PIN, deployment.shard(n)) for n in (0, 1))
+    for pin in (living, dead):
+        report = Report(pin, 1, ReportReason.SPAM, "", 3 * 10**12)  # nearly the newest
+        await shards.objects.transact(shard_of(pin), lambda tx, it=report: tx.report(it))  # type: ignore[misc]
+    asked = {"status": "open", "kind": None, "order": "newest", "limit": 100, "after": None}
+    found = await list_cases(half_dead, asked)
+    listed = [case["id"] for case in found["cases"]]
+    assert str(living) in listed
+    assert str(dead) not in listed
+    assert set(found["unreachable"]) == {deployment.topology.shards[1].master}
