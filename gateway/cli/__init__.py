@@ -66,6 +66,7 @@ COMMANDS = {
         ("token", "gateway.cli.tools", "token_command", "Print a token for a user."),
         ("import", "gateway.cli.data", "import_command", "Read bookmarks or JSON Lines."),
         ("export", "gateway.cli.data", "export_command", "Write everything as JSON Lines."),
+        ("migrate", "gateway.cli.migrate", "migrate", "Bring in an unsharded database."),
         ("schema", "gateway.cli.tools", "schema", "Print or compare the GraphQL schema."),
         ("feed", "gateway.cli.feed", "feed", "Show and route reads of the feed stores."),
         ("related", "gateway.cli.related", "related", "Build and show the related pins' graph."),
