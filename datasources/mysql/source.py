@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from datasources.errors import StoreCorrupt, StoreError
 from datasources.mysql.link import Login
 from datasources.mysql.server import Server
-from datasources.sql.source_tables import ALL, INTEGERS, Column, Page, Range, Table, Values, Wanted
+from datasources.sql.source_tables import INTEGERS, Column, Page, Table, Values, Wanted
 
 DEADLINE = 60.0  # seconds for a page, which may be sorted
 
@@ -80,24 +80,12 @@ class Source:
             return str(error)
         return None
 
-    async def extent(self, table: Table) -> Range | None:
-        """The lowest and the highest first number of the primary keys of a numbered table; None for
-        an empty table."""
-        first = _quoted(table.primary[0])
-        [(low, high)] = await self._read(
-            f"SELECT CAST(MIN({first}) AS CHAR), CAST(MAX({first}) AS CHAR) "
-            f"FROM {self._name(table)}",
-            [],
-        )
-        return Range(int(low), int(high)) if low is not None and high is not None else None
-
     async def page(
         self,
         table: Table,
         wanted: Sequence[Wanted],
         *,
         where: str = "",
-        within: Range = ALL,
         after: Sequence[str] | None = None,
         limit: int,
     ) -> Page:
@@ -105,11 +93,7 @@ class Source:
         primary = [table.columns[name] for name in table.primary]
         columns = [_select(Wanted(column, is_key=True)) for column in primary]
         columns += [_select(value) for value in wanted]
-        conditions, args = [f"({where})"] if where else [], list[str | int]()
-        for operator, bound in ((">=", within.first), ("<=", within.last)):
-            if bound is not None:
-                conditions.append(f"{_quoted(primary[0].name)} {operator} {bound:d}")
-        conditions = [condition.replace("%", "%%") for condition in conditions]
+        conditions, args = [f"({where})".replace("%", "%%")] if where else [], list[str | int]()
         if after is not None:
             condition, args = _after(primary, after)
             conditions.append(condition)

@@ -38,11 +38,6 @@ class Table(NamedTuple):
     unique: frozenset[str]
     rows: int
 
-    @property
-    def is_numbered(self) -> bool:
-        """Whether the primary key begins with an integer, so that it can be cut into ranges."""
-        return bool(self.primary) and self.columns[self.primary[0]].type in INTEGERS
-
 
 class Wanted(NamedTuple):
     """A value to read. `raw`: the column's bytes, whatever character set it declares. `is_key`:
@@ -51,16 +46,6 @@ class Wanted(NamedTuple):
     column: Column
     raw: bool = False
     is_key: bool = False
-
-
-class Range(NamedTuple):
-    """Rows whose primary key begins with a number from `first` to `last`; None: all rows."""
-
-    first: int | None = None
-    last: int | None = None
-
-
-ALL = Range()
 
 
 class Page(NamedTuple):
