@@ -19,7 +19,7 @@ LANES: dict[str, tuple[str, ...]] = {
     "outside": ("outside",),
     "replication": ("replication",),
     "execution": ("execution", "schema", "unit/gateway/execution"),
-    "faults": ("faults", "importing"),
+    "faults": ("faults", "importing", "migration"),
     "units": ("",),
     "stores": ("contract", "stores"),
     "http": ("http", "telemetry"),

@@ -67,6 +67,7 @@ COMMANDS = {
         ("import", "gateway.cli.data", "import_command", "Read bookmarks or JSON Lines."),
         ("export", "gateway.cli.data", "export_command", "Write everything as JSON Lines."),
         ("dump", "gateway.cli.dump", "dump_command", "Write Parquet files for analytics."),
+        ("migrate", "gateway.cli.migrate", "migrate", "Bring in an unsharded database."),
         ("schema", "gateway.cli.tools", "schema", "Print or compare the GraphQL schema."),
         ("feed", "gateway.cli.feed", "feed", "Show and route reads of the feed stores."),
         ("related", "gateway.cli.related", "related", "Build and show the related pins' graph."),

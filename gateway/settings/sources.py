@@ -17,7 +17,12 @@ from gateway.settings.nearest import nearest
 from gateway.settings.old_names import OLD_NAMES, REMOVED, renamed
 
 PREFIX = "PINWAY_"
-OTHER_VARIABLES = frozenset({"PINWAY_COMPILED", "PINWAY_STARTED", "PINWAY_REPLICA_PASSWORD"})
+OTHER_VARIABLES = frozenset(
+    {
+        *("PINWAY_COMPILED", "PINWAY_STARTED", "PINWAY_REPLICA_PASSWORD"),
+        "PINWAY_SOURCE_PASSWORD",
+    }
+)
 """Variables that other code reads: they are neither settings nor mistakes."""
 _HEADER = re.compile(r"\s*\[\s*[\"']?([\w-]+)[\"']?\s*\]")
 _KEY = re.compile(r"\s*[\"']?([\w-]+)[\"']?(?:\s*\.\s*[\"']?([\w-]+)[\"']?)?\s*=")

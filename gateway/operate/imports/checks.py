@@ -20,7 +20,7 @@ def index(spool: Spool) -> None:
     """Create the indexes. Called when all lines are stored: sorting once is cheaper than keeping
     sorted."""
     for table in _KEYED:
-        spool.db.execute(f"CREATE INDEX {table}_key ON {table} (key)")
+        spool.db.execute(f"CREATE INDEX IF NOT EXISTS {table}_key ON {table} (key)")
     for table, columns in (
         ("users", "name"),
         ("interests", "name"),
@@ -32,8 +32,10 @@ def index(spool: Spool) -> None:
         ("follows", "follower, kind, target"),
     ):
         name = f"{table}_{columns.replace(', ', '_')}"
-        spool.db.execute(f"CREATE INDEX {name} ON {table} ({columns})")
-    spool.db.execute("CREATE INDEX pins_source ON pins (source) WHERE source IS NOT NULL")
+        spool.db.execute(f"CREATE INDEX IF NOT EXISTS {name} ON {table} ({columns})")
+    spool.db.execute(
+        "CREATE INDEX IF NOT EXISTS pins_source ON pins (source) WHERE source IS NOT NULL"
+    )
 
 
 def doubles(spool: Spool, complaints: Complaints) -> None:
@@ -81,13 +83,19 @@ def reject(
     select: str,
     message: str,
     args: tuple[object, ...] = (),
+    *,
+    line_last: bool = False,
 ) -> None:
-    """Report the rows (n, line, *the message's values), and leave them out."""
+    """Report the rows (n, line, *the message's values), and leave them out. A row is reported
+    first, so that a kept spool loses no report when the process dies in between. `line_last`: the
+    last value is the number of a line."""
     some = f"SELECT * FROM ({select}) ORDER BY n LIMIT {_SOME}"
     while bad := spool.db.execute(some, args).fetchall():
         for n, line, *shown in bad:
-            spool.db.execute(f"DELETE FROM {table} WHERE n = ?", (n,))
+            if line_last:
+                shown[-1] = complaints.place(shown[-1])
             complaints.add(line, message.format(*shown))
+            spool.db.execute(f"DELETE FROM {table} WHERE n = ?", (n,))
 
 
 def _drop_later(
@@ -98,7 +106,7 @@ def _drop_later(
     first = f"(SELECT min(a.line) FROM {table} a WHERE {same} AND a.n < b.n)"
     select = f"SELECT b.n, b.line, {shown}, {first} AS first FROM {table} b WHERE first NOT NULL"
     count = len(columns.split(", "))
-    reject(spool, complaints, table, select, f"{message}, in line {{{count}}}")
+    reject(spool, complaints, table, select, f"{message}, in {{{count}}}", line_last=True)
 
 
 def _dangling(
@@ -138,5 +146,5 @@ def _covers(spool: Spool, complaints: Complaints) -> None:
         "(SELECT 1 FROM pins p WHERE p.key = b.cover AND p.board = b.key) ORDER BY b.n"
     ).fetchall()
     for n, line, cover in bad:
-        spool.db.execute("UPDATE boards SET cover = NULL WHERE n = ?", (n,))
         complaints.add(line, f"its cover {cover!r} is no pin of the board: made without a cover")
+        spool.db.execute("UPDATE boards SET cover = NULL WHERE n = ?", (n,))

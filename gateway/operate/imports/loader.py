@@ -8,14 +8,13 @@ idempotent, so an import that was killed can be run again.
 
 import asyncio
 import signal
-import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from functools import partial
 from itertools import islice
 
-from datasources.errors import ConfigError, StoreUnavailable
+from datasources.errors import ConfigError
 from datasources.protocols import Stores
 from feed_engine.related.walks import Walks
 from feed_engine.search.upkeep import note_all
@@ -33,6 +32,7 @@ from gateway.operate.imports.report import (
     Progress,
     silent,
 )
+from gateway.operate.imports.scratch import database_errors
 from gateway.operate.imports.spool import Spool
 
 _STEP = 250
@@ -121,7 +121,7 @@ class Import:
                 progress=progress,
                 walks=walks,
             )
-            await _write(load)
+            await write_lines(load)
         return self._report
 
     def _take(self, found: Entry | Fault | Trashed) -> None:
@@ -140,13 +140,9 @@ class Import:
             return Progress("reading", number, number if ended else None, "lines")
         return Progress("reading", size if ended else self._source.position(), size, "B")
 
-    @contextmanager
-    def _spool_errors(self) -> Iterator[None]:
-        try:
-            yield
-        except sqlite3.Error as error:  # from the spool: stores raise other errors
-            where = self._options.spool_dir or "the system's temporary directory"
-            raise StoreUnavailable(f"the import's temporary file in {where}: {error}") from error
+    def _spool_errors(self) -> AbstractContextManager[None]:
+        where = self._options.spool_dir or "the system's temporary directory"
+        return database_errors(f"the import's temporary file in {where}")
 
 
 def _spool(directory: str | None) -> Spool:
@@ -174,8 +170,8 @@ def _interruptible() -> Iterator[None]:
             signal.signal(signal.SIGINT, handler)
 
 
-async def _write(load: Load) -> None:
-    """The second pass."""
+async def write_lines(load: Load) -> None:
+    """The second pass: write the spool's lines into the stores."""
     checks.index(load.spool)
     checks.doubles(load.spool, load.complaints)
     await unique_names.find_existing(load, unique_names.USERS)

@@ -65,9 +65,9 @@ async def load_boards(load: Load) -> bool:
         done += len(batch)
         load.step("boards", done, total, "boards")
     for (n, number, key, *_), name, why in left_out:
-        load.spool.db.execute("DELETE FROM boards WHERE n = ?", (n,))
         advice = ": make it secret here, and import again" if why is _PUBLIC else ""
         load.complaints.add(number, f"board {name!r} {why}{advice}")
+        load.spool.db.execute("DELETE FROM boards WHERE n = ?", (n,))
         pins = "SELECT n, line, ? FROM pins WHERE board = ?"
         message = f"it is on board {{0!r}}, which {why}"
         checks.reject(load.spool, load.complaints, "pins", pins, message, (name, key))
@@ -76,14 +76,17 @@ async def load_boards(load: Load) -> bool:
 
 
 async def load_pins(load: Load) -> None:
-    """Load pins on their boards' shards, a pin's source before the pin."""
-    done, total = 0, load.spool.count("pins")
+    """Load pins on their boards' shards, a pin's source before the pin. A kept spool has the ids of
+    the pins that are loaded completely."""
+    total = load.spool.count("pins")
+    done = total - load.spool.count("pins WHERE id IS NULL")
     interests = dict(load.spool.rows("SELECT key, id FROM interests"))
     waves: int = load.spool.db.execute("SELECT max(wave) FROM pins").fetchone()[0] or 0
     waiting = (
         "SELECT p.n, p.line, p.key, b.id AS board, p.data, u.id, s.id, p.sequence FROM pins p "
         "JOIN boards b ON b.key = p.board JOIN users u ON u.key = b.owner "
-        "LEFT JOIN pins s ON s.key = p.source WHERE p.wave = {} ORDER BY board, p.n"
+        "LEFT JOIN pins s ON s.key = p.source "
+        "WHERE p.wave = {} AND p.id IS NULL ORDER BY board, p.n"
     )
 
     async def load_some(shard: int, batch: list[Row]) -> None:
@@ -111,10 +114,12 @@ async def load_pins(load: Load) -> None:
 
 async def load_comments(load: Load) -> None:
     """Load comments on their pins' shards."""
-    done, total = 0, load.spool.count("comments")
+    total = load.spool.count("comments")
+    done = total - load.spool.count("comments WHERE id IS NULL")
     waiting = (
         "SELECT c.n, c.line, c.key, p.id AS pin, c.data, u.id FROM comments c "
-        "JOIN pins p ON p.key = c.pin JOIN users u ON u.key = c.author ORDER BY pin, c.n"
+        "JOIN pins p ON p.key = c.pin JOIN users u ON u.key = c.author "
+        "WHERE c.id IS NULL ORDER BY pin, c.n"
     )
     for shard, batch in _by_shard(load, waiting):
         comments = [_comment(row) for row in batch]
@@ -127,6 +132,7 @@ async def load_comments(load: Load) -> None:
                 for c, id in zip(comments, ids, strict=True)
             ]
         )
+        _note(load, "comments", batch, ids)
         done += len(batch)
         load.step("comments", done, total, "comments")
     load.report.loaded["comment"] = total

@@ -85,6 +85,10 @@ class Complaints:
     ) -> None:
         self._report, self._strict, self._on_bad, self._unit = report, strict, on_bad, unit
 
+    def place(self, line: int) -> str:
+        """The place of a line, for people."""
+        return f"line {line}"
+
     def add(self, line: int, message: str, *, kept: bool = False) -> None:
         """Report a line. Raises ImportStopped in a strict import, unless the line is kept."""
         bad = Bad(line, message, kept, self._unit)

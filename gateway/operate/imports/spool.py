@@ -2,6 +2,7 @@
 sorted, looked up by key and counted."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from gateway.operate.imports.jsonl import (
     sequence_of,
 )
 from gateway.operate.imports.lines import Entry
-from gateway.operate.imports.scratch import open_scratch
+from gateway.operate.imports.scratch import Database, open_kept, open_scratch
 
 # n is the order in the file, `line` the line's number. `name` must be unique in addition to the
 # key.
@@ -55,10 +56,21 @@ class Spool:
     """The lines by type, and the ids that the second pass finds for them."""
 
     def __init__(self, directory: str | Path | None = None) -> None:
-        self.db = open_scratch("pinway-import-", _SCHEMA, directory)
+        self._use(open_scratch("pinway-import-", _SCHEMA, directory))
+
+    @classmethod
+    def kept(cls, path: Path, more: str) -> "Spool":
+        """The spool in a file, in which a later process goes on. `more`: the schema of the caller's
+        own tables in it."""
+        spool = cls.__new__(cls)
+        spool._use(open_kept(path, f"{_SCHEMA};{more}"))
+        return spool
+
+    def _use(self, db: Database) -> None:
+        self.db = db
         self.db.execute("PRAGMA cache_size = -65536")
         self._waiting: dict[str, list[tuple[Any, ...]]] = {table: [] for table in _INSERTS}
-        self._pins = 0
+        self._pins: int = db.execute("SELECT coalesce(max(n), 0) FROM pins").fetchone()[0]
 
     def close(self) -> None:
         self.db.close()
@@ -106,8 +118,21 @@ class Spool:
         return self.db.execute(sql, args)
 
     def many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
+        with self.transaction():
+            self.db.executemany(sql, rows)
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Write all that the block writes, or nothing. A block inside another is a part of it."""
+        if self.db.in_transaction:
+            yield
+            return
         self.db.execute("BEGIN")
-        self.db.executemany(sql, rows)
+        try:
+            yield
+        except BaseException:
+            self.db.execute("ROLLBACK")
+            raise
         self.db.execute("COMMIT")
 
     def _put(self, table: str, row: tuple[Any, ...]) -> None:

@@ -136,5 +136,5 @@ async def _deactivate(load: Load, shard: int, id: int) -> None:
 
 def _leave_out(load: Load, naming: Naming, rows: list[Row]) -> None:
     for n, line, name in rows:
-        load.spool.db.execute(f"DELETE FROM {naming.table} WHERE n = ?", (n,))
         load.complaints.add(line, naming.taken.format(name))
+        load.spool.db.execute(f"DELETE FROM {naming.table} WHERE n = ?", (n,))

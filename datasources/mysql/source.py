@@ -1,0 +1,153 @@
+"""An unsharded database from which a migration reads: its columns, and its rows by primary key.
+
+Every value arrives as text in UTF-8, or as the bytes of a binary column, so that a value that no
+Python type can hold (a zero date, a number of 30 digits) is read like any other.
+"""
+
+from collections.abc import Sequence
+
+from datasources.errors import StoreCorrupt, StoreError
+from datasources.mysql.link import Login
+from datasources.mysql.server import Server
+from datasources.sql.source_tables import INTEGERS, Column, Page, Table, Values, Wanted
+
+DEADLINE = 60.0  # seconds for a page, which may be sorted
+
+
+class Source:
+    """A database on a MySQL or MariaDB server. It is only read."""
+
+    def __init__(self, url: str, *, password: str = "", ca: str = "", connections: int = 4) -> None:
+        login = Login.of(url, "root", password, ca)
+        self.database = url.rpartition("/")[2]
+        self._server = Server(
+            f"the source {login.host}:{login.port}",
+            login,
+            pool_size=connections,
+            deadline=DEADLINE,
+            observe=lambda server, operation: None,
+        )
+
+    async def close(self) -> None:
+        await self._server.close()
+
+    async def tables(self) -> dict[str, Table]:
+        """All tables of the database; none if there is no such database. Views have no primary
+        key."""
+        columns: dict[str, dict[str, Column]] = {}
+        found = await self._read(
+            "SELECT table_name, column_name, data_type, is_nullable FROM "
+            "information_schema.columns WHERE table_schema = %s ORDER BY ordinal_position",
+            [self.database],
+        )
+        for table, name, type, nullable in map(_texts, found):
+            column = Column(name, type.lower(), nullable == "YES")
+            columns.setdefault(table, {})[name] = column
+        indexes: dict[tuple[str, str], list[str]] = {}
+        found = await self._read(
+            "SELECT table_name, index_name, column_name FROM information_schema.statistics "
+            "WHERE table_schema = %s AND non_unique = 0 ORDER BY seq_in_index",
+            [self.database],
+        )
+        for table, index, name in map(_texts, found):
+            indexes.setdefault((table, index), []).append(name)
+        found = await self._read(
+            "SELECT table_name, CAST(COALESCE(table_rows, 0) AS CHAR) FROM "
+            "information_schema.tables WHERE table_schema = %s",
+            [self.database],
+        )
+        rows = {table: int(count) for table, count in map(_texts, found)}
+        return {
+            table: Table(
+                table,
+                names,
+                primary=tuple(indexes.get((table, "PRIMARY"), ())),
+                unique=frozenset(
+                    of_index[0]
+                    for (indexed, _), of_index in indexes.items()
+                    if indexed == table and len(of_index) == 1 and not names[of_index[0]].nullable
+                ),
+                rows=rows.get(table, 0),
+            )
+            for table, names in columns.items()
+        }
+
+    async def condition_fault(self, table: Table, where: str) -> str | None:
+        """The server's complaint about a condition on the table's rows; None if it is sound."""
+        try:
+            await self._read(f"SELECT 1 FROM {self._name(table)} WHERE ({where}) LIMIT 0", [])
+        except StoreError as error:
+            return str(error)
+        return None
+
+    async def page(
+        self,
+        table: Table,
+        wanted: Sequence[Wanted],
+        *,
+        where: str = "",
+        after: Sequence[str] | None = None,
+        limit: int,
+    ) -> Page:
+        """Up to `limit` rows after a primary key, that fulfil the condition `where`."""
+        primary = [table.columns[name] for name in table.primary]
+        columns = [_select(Wanted(column, is_key=True)) for column in primary]
+        columns += [_select(value) for value in wanted]
+        conditions, args = [f"({where})".replace("%", "%%")] if where else [], list[str | int]()
+        if after is not None:
+            condition, args = _after(primary, after)
+            conditions.append(condition)
+        chosen = f" WHERE {' AND '.join(conditions)}" if conditions else ""
+        order = ", ".join(_quoted(name) for name in table.primary)
+        found = await self._read(
+            f"SELECT {', '.join(columns)} FROM {self._name(table)}".replace("%", "%%")
+            + f"{chosen} ORDER BY {order} LIMIT %s",
+            [*args, limit],
+        )
+        count = len(primary)
+        return Page([_texts(row[:count]) for row in found], [row[count:] for row in found])
+
+    def _name(self, table: Table) -> str:
+        return f"{_quoted(self.database)}.{_quoted(table.name)}"
+
+    async def _read(self, sql: str, args: Sequence[str | int]) -> list[Values]:
+        return (await self._server.query("migrate", sql, args, self.database)).rows
+
+
+def _quoted(name: str) -> str:
+    escaped = name.replace("`", "``")
+    return f"`{escaped}`"
+
+
+def _select(wanted: Wanted) -> str:
+    name, column = _quoted(wanted.column.name), wanted.column
+    if column.is_binary:
+        return f"LOWER(HEX({name}))" if wanted.is_key else name
+    if column.type == "bit":
+        return f"CAST({name} + 0 AS CHAR)"
+    if column.is_text and wanted.raw:
+        return f"CAST({name} AS BINARY)"
+    return f"CONVERT({name} USING utf8mb4)" if column.is_text else f"CAST({name} AS CHAR)"
+
+
+def _after(primary: Sequence[Column], key: Sequence[str]) -> tuple[str, list[str | int]]:
+    """The condition of the rows after a key. A comparison of row constructors would not use the
+    index."""
+    condition, args = "", list[str | int]()
+    for column, text in reversed(list(zip(primary, key, strict=True))):
+        name = _quoted(column.name).replace("%", "%%")
+        value = "UNHEX(%s)" if column.is_binary else "%s"
+        given = int(text) if column.type in INTEGERS else text
+        if condition:
+            condition = f"{name} >= {value} AND ({name} > {value} OR ({condition}))"
+            args = [given, given, *args]
+        else:
+            condition, args = f"{name} > {value}", [given]
+    return f"({condition})", args
+
+
+def _texts(row: Sequence[bytes | str | None]) -> tuple[str, ...]:
+    texts = tuple(value.decode() if isinstance(value, bytes) else value for value in row)
+    if None in texts:
+        raise StoreCorrupt("the source's catalogue or a primary key has a NULL")
+    return tuple(text for text in texts if text is not None)

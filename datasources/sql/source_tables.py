@@ -1,0 +1,56 @@
+"""The tables of an unsharded database that a migration reads, and the rows that it asks for."""
+
+from typing import NamedTuple
+
+_TEXTS = frozenset(
+    {"char", "varchar", "tinytext", "text", "mediumtext", "longtext", "enum", "set", "json"}
+)
+_BINARY = frozenset({"binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob"})
+INTEGERS = frozenset({"tinyint", "smallint", "mediumint", "int", "bigint"})
+DATES = frozenset({"date", "datetime", "timestamp"})
+
+Values = tuple[bytes | None, ...]
+
+
+class Column(NamedTuple):
+    """A column. `type` is the name of its type, without length: "varchar"."""
+
+    name: str
+    type: str
+    nullable: bool
+
+    @property
+    def is_text(self) -> bool:
+        return self.type in _TEXTS
+
+    @property
+    def is_binary(self) -> bool:
+        return self.type in _BINARY
+
+
+class Table(NamedTuple):
+    """A table: its columns by name, the columns of its primary key in order, and the columns whose
+    values are unique by themselves and never NULL. `rows` is the server's estimate."""
+
+    name: str
+    columns: dict[str, Column]
+    primary: tuple[str, ...]
+    unique: frozenset[str]
+    rows: int
+
+
+class Wanted(NamedTuple):
+    """A value to read. `raw`: the column's bytes, whatever character set it declares. `is_key`:
+    binary values as hexadecimal digits."""
+
+    column: Column
+    raw: bool = False
+    is_key: bool = False
+
+
+class Page(NamedTuple):
+    """Rows in the order of the primary key. `keys` has each row's primary key as text: binary
+    columns in hexadecimal digits."""
+
+    keys: list[tuple[str, ...]]
+    rows: list[Values]

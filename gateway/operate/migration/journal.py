@@ -1,0 +1,151 @@
+"""The journal of a copy: a file with all rows read so far, how far each table was read, the new ids
+so far, and every report. The next run of a killed copy continues from the journal."""
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from datasources.errors import ConfigError, StoreUnavailable
+from gateway.operate.imports.lines import Entry
+from gateway.operate.imports.report import Complaints, ImportReport
+from gateway.operate.imports.spool import Spool
+from gateway.operate.migration.conversion import Converted
+from gateway.operate.migration.mapping import Mapping
+
+_SCHEMA = """
+CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT);
+CREATE TABLE origins (line INTEGER PRIMARY KEY, source_table TEXT, source_key TEXT);
+CREATE TABLE cursors (place INTEGER PRIMARY KEY, after TEXT, rows INT);
+CREATE TABLE faults (line INT, message TEXT, kept INT, PRIMARY KEY (line, message));
+"""
+KEYED = ("users", "interests", "boards", "pins", "comments")
+"""The spool's tables of objects, which have old and new ids."""
+
+
+class Journal:
+    """The journal of one migration in a folder. One process at a time may have it open."""
+
+    def __init__(self, folder: Path, mapping: Mapping) -> None:
+        self.folder = folder
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError as error:
+            raise ConfigError(f"can't make {folder}: {error.strerror}") from None
+        self.spool = Spool.kept(folder / "journal.sqlite", _SCHEMA)
+        self._line: int = self._one("SELECT coalesce(max(line), 0) FROM origins")
+        try:
+            self._check_mapping(mapping)
+        except BaseException:
+            self.spool.close()
+            raise
+
+    def close(self) -> None:
+        self.spool.close()
+
+    def cursor(self, place: int) -> tuple[list[str] | None, int]:
+        """The last primary key that was read of the mapping's n-th table (None: nothing was read),
+        and the number of its rows so far."""
+        found = self.spool.db.execute(
+            "SELECT after, rows FROM cursors WHERE place = ?", (place,)
+        ).fetchone()
+        return (json.loads(found[0]), found[1]) if found else (None, 0)
+
+    def add_page(
+        self, place: int, table: str, keys: Sequence[Sequence[str]], rows: Sequence[Converted]
+    ) -> None:
+        """Store a page of rows and the cursor after it, all or nothing."""
+        _, count = self.cursor(place)
+        line = self._line
+        origins, faults = [], []
+        with self.spool.transaction():
+            for key, row in zip(keys, rows, strict=True):
+                line += 1
+                origins.append((line, table, ", ".join(key)))
+                faults += [(line, change, 1) for change in row.changes]
+                if row.parsed is None:
+                    faults.append((line, row.fault, 0))
+                else:
+                    self.spool.add(Entry(line, row.parsed, row.data))
+            self.spool.flush()
+            self.spool.many("INSERT INTO origins VALUES (?, ?, ?)", origins)
+            self.spool.many("INSERT OR IGNORE INTO faults VALUES (?, ?, ?)", faults)
+            self.spool.db.execute(
+                "INSERT OR REPLACE INTO cursors VALUES (?, ?, ?)",
+                (place, json.dumps(keys[-1]), count + len(keys)),
+            )
+        self._line = line
+
+    def place(self, line: int) -> str:
+        """The table and the primary key of a row."""
+        found = self.spool.db.execute(
+            "SELECT source_table, source_key FROM origins WHERE line = ?", (line,)
+        ).fetchone()
+        return f"{found[0]} {found[1]}"
+
+    def note(self, line: int, message: str, *, kept: bool) -> None:
+        """Store a report. A report that is there already stays one."""
+        fault = (line, message, int(kept))
+        self.spool.db.execute("INSERT OR IGNORE INTO faults VALUES (?, ?, ?)", fault)
+
+    def counts(self) -> dict[str, int]:
+        """Rows that were read, rows that were left out, and changes of values."""
+        return {
+            "rows": self._one("SELECT coalesce(sum(rows), 0) FROM cursors"),
+            "left_out": self._one("SELECT count(DISTINCT line) FROM faults WHERE kept = 0"),
+            "changes": self._one("SELECT count(*) FROM faults WHERE kept = 1"),
+        }
+
+    def write_report(self) -> Path:
+        """Write every report to the file `report.jsonl`, in the order of reading."""
+        path = self.folder / "report.jsonl"
+        new = path.with_suffix(".new")
+        try:
+            with new.open("wb") as file:
+                for fault in self._faults():
+                    file.write(msgspec.json.encode(fault) + b"\n")
+            new.replace(path)
+        except OSError as error:
+            raise StoreUnavailable(f"can't write {path}: {error.strerror}") from None
+        return path
+
+    def _faults(self) -> Iterator[dict[str, Any]]:
+        found = self.spool.rows(
+            "SELECT source_table, source_key, message, kept FROM faults JOIN origins USING (line) "
+            "ORDER BY line, message"
+        )
+        for table, key, message, kept in found:
+            yield {"table": table, "row": key, "left_out": not kept, "message": message}
+
+    def _check_mapping(self, mapping: Mapping) -> None:
+        """Raises ConfigError if the journal has rows that were read by another mapping."""
+        tables = [table._replace(place=()) for table in mapping.tables]
+        whole = msgspec.json.encode([mapping.source, tables], order="sorted")
+        digest = hashlib.sha256(whole).hexdigest()
+        self.spool.db.execute("INSERT OR IGNORE INTO facts VALUES ('mapping', ?)", (digest,))
+        if self._one("SELECT value FROM facts WHERE name = 'mapping'") != digest:
+            raise ConfigError(
+                f"{mapping.file} has changed since the copy in {self.folder} began: take the "
+                "former mapping to go on, or move the folder away to read all tables again "
+                "(objects that were copied already are recognized by their old ids)"
+            )
+
+    def _one(self, sql: str) -> Any:
+        return self.spool.db.execute(sql).fetchone()[0]
+
+
+class JournalComplaints(Complaints):
+    """Stores the reports of an import's second pass in the journal."""
+
+    def __init__(self, journal: Journal, report: ImportReport) -> None:
+        super().__init__(report, False, None)
+        self._journal = journal
+
+    def place(self, line: int) -> str:
+        return self._journal.place(line)
+
+    def add(self, line: int, message: str, *, kept: bool = False) -> None:
+        self._journal.note(line, message, kept=kept)

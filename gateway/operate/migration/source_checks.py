@@ -1,0 +1,91 @@
+"""Compares a mapping with the source's catalogue, and joins the two."""
+
+from collections.abc import Collection
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, NamedTuple
+
+from datasources.sql.source_tables import Table, Wanted
+from gateway.operate.migration.fields import FIELDS, Form, type_fault
+from gateway.operate.migration.mapping import BadMapping, Mapping, TableMapping
+
+if TYPE_CHECKING:
+    from datasources.mysql.source import Source
+
+
+class TablePlan(NamedTuple):
+    """A table of the source, and what to read from it: a value for each field of the mapping."""
+
+    mapping: TableMapping
+    table: Table
+    wanted: tuple[Wanted, ...]
+
+
+async def plans(mapping: Mapping, source: "Source") -> list[TablePlan]:
+    """The tables in the mapping's order. Raises BadMapping with all faults."""
+    tables = await source.tables()
+    if not tables:
+        message = f"there is no database {source.database!r}, or this user may not see its tables"
+        raise BadMapping([mapping.fault(("source",), message)])
+    faults: list[str] = []
+    found = []
+    for given in mapping.tables:
+        table = tables.get(given.table)
+        if table is None:
+            message = _absent(given.table, tables, f"table in {source.database!r}")
+            faults.append(mapping.fault((*given.place, "table"), message))
+            continue
+        before = len(faults)
+        faults += _table_faults(mapping, given, table)
+        if len(faults) > before:
+            continue
+        if given.where and (fault := await source.condition_fault(table, given.where)):
+            faults.append(mapping.fault((*given.place, "where"), fault))
+        wanted = tuple(
+            Wanted(
+                table.columns[origin.column],
+                raw=origin.charset is not None,
+                is_key=FIELDS[given.becomes][name].form is Form.KEY,
+            )
+            for name, origin in given.columns.items()
+        )
+        found.append(TablePlan(given, table, wanted))
+    if faults:
+        raise BadMapping(faults)
+    return found
+
+
+def _table_faults(mapping: Mapping, given: TableMapping, table: Table) -> list[str]:
+    found = []
+    if not table.primary:
+        message = (
+            f"{table.name} has no primary key, by which its rows are read in ranges: give it one, "
+            "or name a table that has one"
+        )
+        found.append(mapping.fault((*given.place, "table"), message))
+    for name, origin in given.columns.items():
+        place = (*given.place, "columns", name)
+        column = table.columns.get(origin.column)
+        if column is None:
+            message = _absent(origin.column, table.columns, f"column in {table.name}")
+            found.append(mapping.fault(place, message))
+            continue
+        form = FIELDS[given.becomes][name].form
+        if fault := type_fault(form, column, origin.unit):
+            message = f"the column {column.name} is {column.type.upper()}: {fault}"
+            found.append(mapping.fault(place, message))
+        elif name == "key" and column.name not in table.unique:
+            right = ", ".join(sorted(table.unique)) or "none is"
+            message = (
+                f"the column {column.name} is not unique, or may be NULL: an old id names one row "
+                f"(unique by themselves: {right})"
+            )
+            found.append(mapping.fault(place, message))
+    return found
+
+
+def _absent(name: str, known: Collection[str], what: str) -> str:
+    close = get_close_matches(name, known, 1)
+    if close:
+        return f"there is no {what} with the name {name!r}: did you mean {close[0]}?"
+    some = ", ".join(sorted(known)[:20])
+    return f"there is no {what} with the name {name!r}: there are {some}"

@@ -1,0 +1,117 @@
+"""The old database of the migration's tests: its schema, its mapping, and rows of all kinds."""
+
+import asyncio
+from pathlib import Path
+
+from datasources.mysql.link import Login, connect
+
+USER, PASSWORD = "reader", "secret"
+SCHEMA = (
+    """CREATE TABLE members (
+        id BIGINT UNSIGNED PRIMARY KEY AUTO_INCREMENT, login VARCHAR(80) NOT NULL UNIQUE,
+        real_name VARCHAR(300), bio BLOB, joined DATETIME)""",
+    """CREATE TABLE albums (
+        id BIGINT UNSIGNED PRIMARY KEY, member_id BIGINT UNSIGNED, title VARCHAR(300),
+        is_public VARCHAR(10), made INT)""",
+    """CREATE TABLE bookmarks (
+        id BIGINT UNSIGNED PRIMARY KEY, album_id BIGINT UNSIGNED, headline TEXT,
+        note VARCHAR(100) CHARACTER SET latin1, url TEXT, position INT, copied_from BIGINT,
+        added TIMESTAMP(3) NULL)""",
+    """CREATE TABLE likes (
+        member_id BIGINT UNSIGNED, bookmark_id BIGINT UNSIGNED, at DATETIME,
+        PRIMARY KEY (member_id, bookmark_id))""",
+    """CREATE TABLE remarks (
+        id BINARY(4) PRIMARY KEY, bookmark_id BIGINT UNSIGNED, member_id BIGINT UNSIGNED,
+        words TEXT)""",
+    """CREATE TABLE friends (a BIGINT UNSIGNED, b BIGINT UNSIGNED, PRIMARY KEY (a, b))""",
+    "CREATE TABLE log (line TEXT)",
+)
+MAPPING = """\
+name: old-site
+source: mysql://{user}@127.0.0.1:{port}/old
+tables:
+  - table: members
+    becomes: user
+    columns:
+      key: id
+      username: login
+      full_name: real_name
+      about: bio
+      created: joined
+  - table: albums
+    becomes: board
+    columns:
+      key: id
+      owner: member_id
+      name: title
+      secret: {{column: is_public, inverted: true}}
+      created: {{column: made, unit: seconds}}
+  - table: bookmarks
+    becomes: pin
+    where: headline NOT LIKE '%spam%'
+    columns:
+      key: id
+      board: album_id
+      title: headline
+      description: {{column: note, charset: utf-8}}
+      link: url
+      sequence: {{column: position, first: lowest}}
+      source: copied_from
+      created: added
+  - table: likes
+    becomes: like
+    columns: {{user: member_id, pin: bookmark_id, created: at}}
+  - table: remarks
+    becomes: comment
+    columns: {{key: id, pin: bookmark_id, author: member_id, text: words}}
+  - table: friends
+    becomes: follow
+    columns: {{follower: a, user: b}}
+"""
+HUGE = (1 << 63) + 5  # an old id above 2^36, and above a signed 64-bit number
+ROWS = (
+    "INSERT INTO members VALUES (1, 'Ann', 'Ann Lee', 'tea', '2010-05-01 08:00:00'), "
+    f"({HUGE}, 'bob', NULL, x'6e6f20ff21', '0000-00-00 00:00:00'), "
+    "(3, 'not a name', 'Eve', NULL, NULL)",
+    f"INSERT INTO albums VALUES (1, 1, 'Tea', 1, 1300000000), (2, {HUGE}, '', 0, NULL), "
+    "(3, 1, NULL, NULL, 1), (4, 77, 'Lost', 1, 1), (5, 1, 'Ours', 'friends', 1)",
+    "INSERT INTO bookmarks VALUES "
+    "(1, 1, 'Gyokuro', 'two', 'https://example.com/1', 2, NULL, '2012-01-01 00:00:00.250'), "
+    f"({HUGE}, 1, REPEAT('x', 600), x'C3A9', 'see the book', 1, 1, NULL), "
+    "(3, 2, 'hidden', '', '', 1, 0, NULL), (4, 99, 'lost', '', '', 1, NULL, NULL), "
+    "(5, 1, 'spam', '', '', 9, NULL, NULL), (6, 1, 'same place', '', '', 2, NULL, NULL)",
+    f"INSERT INTO likes VALUES (1, {HUGE}, '2015-00-00'), (1, 4, NULL), (3, 1, NULL)",
+    "INSERT INTO remarks VALUES (x'00ff0102', 1, 1, 'Seventy degrees?'), (x'00000001', 1, 1, '')",
+    f"INSERT INTO friends VALUES (1, {HUGE}), (1, 1), ({HUGE}, 1), (1, 3)",
+)
+
+
+class OldDatabase:
+    """The old database on the server at a port."""
+
+    def __init__(self, port: int) -> None:
+        self.port = port
+
+    def run(self, *statements: str) -> None:
+        """Run statements as the administrator, with the checks of an old server: none."""
+        asyncio.run(self._run(statements))
+
+    def mapping(self, folder: Path, *, changed: dict[str, str] | None = None) -> Path:
+        """The mapping file, with texts replaced."""
+        text = MAPPING.format(user=USER, port=self.port)
+        for before, after in (changed or {}).items():
+            assert before in text, before
+            text = text.replace(before, after, 1)
+        file = folder / "migration.yaml"
+        file.write_text(text)
+        return file
+
+    async def _run(self, statements: tuple[str, ...]) -> None:
+        login = Login("127.0.0.1", self.port, "root", "")
+        link = await connect(login, autocommit=True, deadline=60)
+        try:
+            await link.run("SET sql_mode = ''")
+            for statement in statements:
+                await link.run(statement)
+        finally:
+            link.close()
