@@ -37,9 +37,9 @@ async def patient(settings: Settings) -> AsyncIterator[Runtime]:
     machine needs: after a call that took too long, subscriptions tell their clients to read
     again."""
     async with AsyncExitStack() as stack:
-        for client in (redis.RedisBroadcasts, redis.RedisMappingCache):
-            waiting = partial(client, deadline=60.0)
-            stack.enter_context(patch.object(redis, client.__name__, waiting))
+        for client in ("RedisBroadcasts", "RedisMappingCache"):
+            waiting = partial(getattr(redis, client), deadline=60.0)
+            stack.enter_context(patch.object(redis, client, waiting))
         yield await stack.enter_async_context(running(settings, create=lambda progress: None))
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from datasources.factory import StoresConfig
 from datasources.ids import Kind
-from datasources.mappings import ListKey, Mapping, PageRequest
+from datasources.mappings import ListKey, PageRequest, lists_of_kind
 from datasources.memory import MemoryObjectCache
 from datasources.protocols import Job, Lease, Stores, Window
 from datasources.records import User
@@ -25,7 +25,7 @@ from feed_engine.feeds.settings import epoch_ms
 from feed_engine.outbox.completion import settle
 from feed_engine.outbox.jobs import run_job
 from feed_engine.transactions import access
-from tests.audit import FROM, audit
+from tests.audit import audit
 from tests.embedded_stores import drain, embedded_config, embedded_stores, flush
 from tests.faults.writer import WRITES, Ids
 from tests.people import People
@@ -161,9 +161,10 @@ async def _warm(stores: Stores, ids: Ids) -> None:
     seen."""
     keys = [
         ListKey(mapping, id)
-        for mapping in Mapping
+        for kind, names in NAMES.items()
+        for mapping in lists_of_kind(kind)
         for name, id in ids.items()
-        if name in NAMES[FROM.get(mapping, Kind.USER)]
+        if name in names
     ]
     heads = await stores.shards.mappings.heads(keys)
     leases = await stores.mapping_cache.heads(keys)

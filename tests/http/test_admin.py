@@ -20,6 +20,7 @@ from gateway.server.process import serve
 from gateway.server.siblings import Siblings
 from gateway.settings import Http, Jobs, Settings, read_settings
 from gateway.site.runtime import running
+from tests.happened import happened
 
 pytestmark = pytest.mark.anyio
 SIGN_UP = 'mutation { signUp(input: {username: "ann"}) { user { id } } }'
@@ -134,13 +135,12 @@ async def test_a_process_answers_operators_while_it_serves(tmp_path: Path) -> No
         serving = asyncio.create_task(
             serve(settings, public, operators=operators, on_ready=ready.set)
         )
-        waiting = asyncio.create_task(ready.wait())
-        await asyncio.wait({serving, waiting}, return_when=asyncio.FIRST_COMPLETED)
+        await happened(ready, serving)
         async with httpx.AsyncClient() as operator:
             text = (await operator.get(f"{url}/metrics")).text
         assert "pinway_http_connections 0.0" in text
         serving.cancel()
-        await asyncio.gather(serving, waiting, return_exceptions=True)
+        await asyncio.gather(serving, return_exceptions=True)
         assert public.fileno() == operators.fileno() == -1  # the loop watches neither any more
 
 

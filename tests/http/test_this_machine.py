@@ -17,6 +17,7 @@ from gateway.operate import doctor
 from gateway.server.process import serve
 from gateway.settings import Http, Settings, read_settings
 from gateway.site.installation import install
+from tests.happened import happened
 from tests.http.test_admin import SIGN_UP, STRANGER, client, site
 
 pytestmark = pytest.mark.anyio
@@ -299,8 +300,7 @@ async def test_an_operation_that_the_server_answers_itself_shows_the_proxy(
     body = '{"query": "{ __typename }"}'
     with socket.create_server(("127.0.0.1", 0)) as public:
         serving = asyncio.create_task(serve(settings, public, on_ready=ready.set))
-        waiting = asyncio.create_task(ready.wait())
-        await asyncio.wait({serving, waiting}, return_when=asyncio.FIRST_COMPLETED)
+        await happened(ready, serving)
         address = public.getsockname()
         reader, writer = await asyncio.open_connection(*address)
         writer.write(
@@ -313,7 +313,7 @@ async def test_an_operation_that_the_server_answers_itself_shows_the_proxy(
             answer = await local.get(f"http://127.0.0.1:{address[1]}/metrics")
         assert (answer.status_code == 404) is is_closed
         serving.cancel()
-        await asyncio.gather(serving, waiting, return_exceptions=True)
+        await asyncio.gather(serving, return_exceptions=True)
 
 
 async def test_in_production_the_public_port_tells_nobody(tmp_path: Path) -> None:
@@ -352,8 +352,7 @@ async def test_the_line_is_logged_when_the_gateway_starts(
     with socket.create_server(("127.0.0.1", 0)) as public:
         with caplog.at_level(logging.WARNING, "pinway"):
             serving = asyncio.create_task(serve(settings, public, on_ready=ready.set))
-            waiting = asyncio.create_task(ready.wait())
-            await asyncio.wait({serving, waiting}, return_when=asyncio.FIRST_COMPLETED)
+            await happened(ready, serving)
         serving.cancel()
-        await asyncio.gather(serving, waiting, return_exceptions=True)
+        await asyncio.gather(serving, return_exceptions=True)
     assert caplog.messages.count(closed(settings) or "") == 1

@@ -12,6 +12,7 @@ import pytest
 from datasources.protocols import Due, Expiry, Forgotten, Parked, Stores
 from gateway.settings import Jobs, Settings, StoreUrls
 from gateway.site.relays import SILENT, Sleep, lock_file, work_alone, work_for_host
+from tests.happened import happened
 
 pytestmark = pytest.mark.anyio
 SECONDS = 5.0
@@ -146,15 +147,6 @@ async def _forgotten(*args: Any) -> Forgotten:
 for _part in vars(Expiry):
     if not _part.startswith("_") and _part not in vars(Seen):
         setattr(Seen, _part, _forgotten)
-
-
-async def happened(event: asyncio.Event, by: asyncio.Task[None]) -> None:
-    """Wait for what a task does. Raises the task's error if it fails before."""
-    waiting = asyncio.create_task(event.wait())
-    await asyncio.wait({waiting, by}, return_when=asyncio.FIRST_COMPLETED)
-    if not waiting.done():
-        waiting.cancel()
-        by.result()
 
 
 async def test_the_process_that_relays_removes_expired_rows_and_another_process_does_neither(
