@@ -14,7 +14,7 @@ import pytest
 
 from datasources.factory import StoresConfig
 from datasources.ids import Kind
-from datasources.mappings import ListKey, PageRequest, lists_of_kind
+from datasources.mappings import ListKey, Mapping, PageRequest, lists_of_kind
 from datasources.memory import MemoryObjectCache
 from datasources.protocols import Job, Lease, Stores, Window
 from datasources.records import User
