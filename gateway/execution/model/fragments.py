@@ -84,7 +84,7 @@ class Stream:
         if isinstance(count, str):
             count = variables.get(count) or 0
         if count < 0:
-            raise GraphQLError("initialCount must be a positive integer.")
+            raise GraphQLError(f"initialCount must be 0 or more, not {count}.")
         return count
 
 
