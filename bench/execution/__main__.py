@@ -7,7 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from bench.execution import environment, measures, page
+from bench.execution import environment, measures, new_visits, page
 from bench.execution.contenders import (
     BULK,
     CACHED,
@@ -42,8 +42,14 @@ def main() -> None:
     parser.add_argument(
         "--servers", action="store_true", help="real servers alone, into the kept results"
     )
+    parser.add_argument(
+        "--visits", action="store_true", help="new visits alone, embedded, into the kept results"
+    )
     chosen = parser.parse_args()
     try:
+        if chosen.visits:
+            run_new_visits(python=chosen.python)
+            return
         if chosen.servers:
             run_on_servers(quick=chosen.quick, python=chosen.python)
             return
@@ -110,6 +116,15 @@ def run_real(*, quick: bool, python: str | None) -> None:
     with tempfile.TemporaryDirectory(prefix="pinway-bench-") as directory:
         real = measures.real_rates(interpreter, QUICK if quick else FULL, Path(directory))
     print(table(_real_rows(real)))
+
+
+def run_new_visits(*, python: str | None) -> None:
+    interpreter = environment.python(python)
+    os.chdir(environment.ROOT)
+    with tempfile.TemporaryDirectory(prefix="pinway-bench-") as directory:
+        found = new_visits.embedded(interpreter, Path(directory))
+    replace("execution", tuple(row.measure for row in found), found)
+    print(table(found))
 
 
 def run_on_servers(*, quick: bool, python: str | None) -> None:

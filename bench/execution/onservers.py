@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bench.execution import new_visits
 from bench.execution.apps.real import SERVERS
 from bench.execution.contenders import MERCURIUS_JIT, SERVERS_OURS, server_contenders
 from bench.execution.measures import Effort, Rate, child, rates, say
@@ -31,12 +32,13 @@ CALLS = "pinway_store_call_duration_seconds_count"
 
 @dataclass(frozen=True)
 class Found:
-    """Requests a second, latencies while the gateway is busy for `SHARE` of the time, and the store
-    calls of a page of 50 pins and of a page of `FEW`."""
+    """Requests a second, latencies while the gateway is busy for `SHARE` of the time, the store
+    calls of a page of 50 pins and of a page of `FEW`, and the costs of new visits."""
 
     rates: dict[str, Rate]
     tails: dict[str, Tail]
     calls: tuple[float, float]
+    visits: new_visits.Costs
 
 
 def on_servers(python: Path, node: Path, effort: Effort, folder: Path) -> list[Row]:
@@ -68,7 +70,9 @@ def _measured(stack: Stack, python: Path, node: Path, effort: Effort, folder: Pa
         calls = _calls(server, requests), _calls(server, [_shorter(each) for each in requests])
     found = rates(contenders, workload, effort, folder)
     late = tails(contenders, workload, SHARE, effort, folder)
-    return Found(found, {name: each.of_time for name, each in late.items()}, calls)
+    with running(contenders[0], folder / "servers.log") as server:
+        visits = new_visits.costs(server, requests)
+    return Found(found, {name: each.of_time for name, each in late.items()}, calls, visits)
 
 
 def _workload(requests: list[Request], ours: Contender, folder: Path) -> Workload:
@@ -167,4 +171,5 @@ def rows(found: Found) -> list[Row]:
     return [
         *made,
         Row(measure, round(whole) / round(few), "", "<= 1", f"{whole:.2f} and {few:.2f}"),
+        *new_visits.rows("on real servers", found.visits),
     ]

@@ -29,6 +29,7 @@ from gateway.demo.fill import fill_demo
 from gateway.documents.cache import Document, PreparedOperation, Stats
 from gateway.execution.collector import short_passes
 from gateway.execution.executor import Result
+from gateway.execution.model.operation import INCREMENTAL
 from gateway.http.auth import Tokens
 from gateway.server.process import Server
 from gateway.settings import Settings, read_settings
@@ -62,7 +63,8 @@ def query(page: str) -> str:
 
 
 class StockExecutor:
-    """strawberry's own `Schema.execute`, with the interface of the gateway's executor."""
+    """strawberry's own `Schema.execute`, with the interface of the gateway's executor. Its options
+    have no meaning here."""
 
     max_cost = 0
 
@@ -77,9 +79,7 @@ class StockExecutor:
         variables: dict[str, Any] | None,
         operation: str | None,
         context: Context,
-        *,
-        read_only: bool = False,
-        client: Any = None,
+        **_: Any,
     ) -> Result:
         context.asked = self._asked
         response = await schema.execute(
@@ -159,6 +159,9 @@ async def serve(kind: str, directory: Path, port: int, page: str) -> None:
     settings = settings_in(directory)
     executor: Any = new_executor(settings)
     if kind == "stock":
+        # graphql-core's `execute` refuses schemas that declare @defer or @stream
+        plain = schema._schema.directives
+        schema._schema.directives = tuple(one for one in plain if one.name not in INCREMENTAL)
         executor = StockExecutor(await executor.documents.read(query(page)))
     async with running(settings) as runtime:
         app = create_site(settings, runtime, executor).public

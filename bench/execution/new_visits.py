@@ -1,0 +1,99 @@
+"""New visits of the home feed, which the gateway composes from pools, beside a visit that is named
+again, which it reads."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import NamedTuple
+
+from bench.execution.contenders import REAL_OURS, REAL_STOCK, real_contenders
+from bench.execution.measures import child
+from bench.execution.requests import Request
+from bench.execution.servers import BenchError, Server, running
+from bench.rows import Row
+
+PAGE = "home feed"
+NAMED_ROUNDS, VISITS = 10, 8
+
+
+class Costs(NamedTuple):
+    """Milliseconds of the server's processor time for a request: of a visit that is named again, of
+    a new visit, and of a new visit after VISITS others of the same viewer."""
+
+    named: float
+    new: float
+    late: float
+
+
+def embedded(python: Path, folder: Path) -> list[Row]:
+    """New visits on the embedded stores with the demo content."""
+    made = folder / "stores"
+    given = child([str(python), "-m", "bench.execution.apps.real", "prepare", str(made)])[PAGE]
+    if not given:
+        raise BenchError(f"the demo content has no full page of the {PAGE}")
+    requests = [Request(each["authorization"], each["body"].encode()) for each in given]
+    found: dict[str, Costs] = {}
+    for name in (REAL_OURS, REAL_STOCK):
+        own = folder / name.replace(" ", "-")
+        shutil.copytree(made, own)
+        contender = real_contenders(python, {REAL_OURS: own, REAL_STOCK: own}, PAGE)[name]
+        with running(contender, folder / "servers.log") as server:
+            found[name] = costs(server, requests)
+    ours, stock = found[REAL_OURS], found[REAL_STOCK]
+    return [
+        *rows("on the real path", ours),
+        Row(
+            "new visit on the real path, over stock",
+            stock.new / ours.new,
+            "x",
+            versus=f"strawberry on the same stores: {stock.new:.1f} ms against {ours.new:.1f}",
+        ),
+    ]
+
+
+def costs(server: Server, requests: list[Request]) -> Costs:
+    """Measure. Each request names a visit; each viewer has one request."""
+    new = [_without_visit(request) for request in requests]
+    for request in requests:
+        server.ask(request)
+    named = _milliseconds(server, requests, NAMED_ROUNDS)
+    first = _milliseconds(server, new)
+    for _ in range(VISITS - 1):
+        for request in new:
+            server.ask(request)
+    return Costs(named, first, _milliseconds(server, new))
+
+
+def rows(where: str, found: Costs) -> list[Row]:
+    told = f"{found.new:.2f} ms of processor time against {found.named:.2f}"
+    late = f"{found.late:.2f} ms against {found.new:.2f}"
+    return [
+        Row(
+            f"new visit {where}, over one named again",
+            found.new / found.named,
+            "x",
+            versus=told,
+        ),
+        Row(
+            f"new visit {where} after {VISITS} others, over the first of them",
+            found.late / found.new,
+            "x",
+            "<= 1.1",
+            late,
+        ),
+    ]
+
+
+def _without_visit(request: Request) -> Request:
+    body = json.loads(request.body)
+    del body["variables"]["id"]
+    return Request(request.authorization, json.dumps(body).encode())
+
+
+def _milliseconds(server: Server, requests: list[Request], rounds: int = 1) -> float:
+    before = server.cpu_seconds()
+    for _ in range(rounds):
+        for request in requests:
+            answer = server.ask(request)
+            assert b'"errors":[{"message' not in answer, answer[:500]
+    return 1000 * (server.cpu_seconds() - before) / (rounds * len(requests))
