@@ -8,6 +8,7 @@ import asyncio
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from operator import attrgetter
+from types import SimpleNamespace
 from typing import Any
 
 import aiodataloader
@@ -15,6 +16,7 @@ import strawberry
 from strawberry.types import Info
 
 from bench.execution.data import data
+from feed_engine.transactions.blocks import NONE
 from loaders.base import Loader
 
 BULK = os.environ.get("BENCH_BULK") == "1"
@@ -172,14 +174,23 @@ class Context(Unmoved):
         self.users, self.boards, self.pins = loader("users"), loader("boards"), loader("pins")
 
 
+class OurContext(Context):
+    """A context as the gateway's endpoint wants it: its viewer's blocks are known, and nobody has
+    any."""
+
+    __slots__ = ("issued", "renewable")
+    blocks, closed = NONE, False
+    stores = SimpleNamespace(object_cache=SimpleNamespace(local=None))
+
+
 def stock_context(viewer_id: int) -> Context:
     """A context with the usual loaders."""
     return Context(viewer_id, lambda name: aiodataloader.DataLoader(BATCHES[name]))
 
 
-def our_context(viewer_id: int) -> Context:
+def our_context(viewer_id: int) -> OurContext:
     """A context with the project's loaders."""
-    return Context(viewer_id, OurLoader)
+    return OurContext(viewer_id, OurLoader)
 
 
 def viewer_of(authorization: str) -> int:

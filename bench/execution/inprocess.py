@@ -86,8 +86,8 @@ def comparable(body: bytes) -> tuple[bytes, list[str]]:
 
 
 def same(ours: tuple[bytes, list[str]], stock: tuple[bytes, list[str]]) -> bool:
-    """Whether the data is the same, and the errors. Ours has the first MOST_ERRORS of many errors,
-    and one that counts the others."""
+    """Whether the data is the same, and the errors. Ours has the first MOST_ERRORS errors, and a
+    last error with the number of the others."""
     if len(stock[1]) <= MOST_ERRORS:
         return ours == stock
     left = Counter(ours[1]) - Counter(stock[1])

@@ -3,7 +3,7 @@ resolvers.
 
 It includes everything that a request passes in the gateway (media types, limits, the deadline), and
 the gateway's settings of the garbage collector. A token is not verified: its text has the viewer's
-id.
+id. Nobody has blocked anybody, and no account is closed: both are known without a read.
 """
 
 from typing import Any, cast
@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from bench.execution.feed import build, our_context, viewer_of
 from gateway.execution.collector import short_passes
-from gateway.http.auth import Tokens
+from gateway.http.auth import Token, Tokens
 from gateway.http.endpoint import Front, GraphQLEndpoint
 from gateway.observe.answers import Served
 from gateway.settings import Settings
@@ -20,8 +20,8 @@ from gateway.site.executors import executor_of
 
 
 class _Viewers:
-    def viewer(self, authorization: str | None) -> int:
-        return viewer_of(authorization or "Bearer 0")
+    def read(self, authorization: str) -> Token:
+        return Token(viewer_of(authorization), issued=0, expires=0)
 
 
 endpoint = GraphQLEndpoint(

@@ -92,6 +92,13 @@ class StockExecutor:
         return result
 
 
+def without_parts() -> None:
+    """Remove @defer and @stream from the schema: graphql-core's `execute` refuses schemas that
+    declare them."""
+    declared = schema._schema.directives
+    schema._schema.directives = tuple(one for one in declared if one.name not in INCREMENTAL)
+
+
 def settings_in(directory: Path) -> Settings:
     """The embedded stores in the directory, or the servers that a file there names."""
     servers = directory / SERVERS
@@ -159,9 +166,7 @@ async def serve(kind: str, directory: Path, port: int, page: str) -> None:
     settings = settings_in(directory)
     executor: Any = new_executor(settings)
     if kind == "stock":
-        # graphql-core's `execute` refuses schemas that declare @defer or @stream
-        plain = schema._schema.directives
-        schema._schema.directives = tuple(one for one in plain if one.name not in INCREMENTAL)
+        without_parts()
         executor = StockExecutor(await executor.documents.read(query(page)))
     async with running(settings) as runtime:
         app = create_site(settings, runtime, executor).public

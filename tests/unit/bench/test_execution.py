@@ -3,9 +3,10 @@ goals hold."""
 
 import json
 
+import httpx
 import pytest
 
-from bench.execution import feed, inprocess
+from bench.execution import feed, inprocess, shapes
 from bench.execution.apps import floor
 from bench.execution.data import VIEWERS, body, expected
 from bench.execution.openloop import percentile
@@ -33,6 +34,23 @@ async def test_every_python_contender_gives_the_expected_answer(first: int) -> N
             json.loads(answers["stock"]), separators=(",", ":"), ensure_ascii=False
         ).encode()
         assert answers == dict.fromkeys(answers, wanted)
+
+
+async def test_the_gateways_endpoint_gives_the_expected_answer() -> None:
+    headers = {"content-type": "application/json", "authorization": "Bearer 7"}
+    from bench.execution.apps import ours  # it changes the collector's settings
+
+    try:
+        transport = httpx.ASGITransport(ours.app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://a") as client:
+            answer = await client.post("/graphql", content=body(50), headers=headers)
+    finally:
+        ours._passes.__exit__(None, None, None)
+    assert (answer.status_code, answer.content) == (200, expected(7, 50))
+
+
+async def test_all_shapes_have_the_same_answer_from_all_contenders() -> None:
+    assert len(await inprocess.measure_shapes(0.0, 1)) == len(shapes.OPERATIONS)
 
 
 def test_viewers_have_pages_of_their_own() -> None:
