@@ -1,7 +1,6 @@
 """Streamed lists: their parts, errors, order and cancellation."""
 
 import asyncio
-import json
 from collections import Counter
 from typing import Any
 
@@ -12,6 +11,7 @@ from gateway.execution.compile.engine import Engine
 from tests.execution.comparing import new_engine
 from tests.execution.deferring import compare
 from tests.execution.drawing import Seeded
+from tests.execution.parts import PartsOf
 from tests.execution.slicing import in_slices
 from tests.scale import scaled, seed
 
@@ -98,48 +98,9 @@ def schema() -> GraphQLSchema:
     return build_schema(SCHEMA)
 
 
-class Response:
-    """The parts of one operation."""
-
+class Response(PartsOf):
     def __init__(self, schema: GraphQLSchema, text: str, *failing: str, **variables: Any) -> None:
-        self.world = World(*failing)
-        self.plan = Engine(schema).compile(parse(text))
-        self._variables = variables
-        self.rest: Any = None
-
-    async def initial(self) -> Any:
-        outcome = await self.plan.run(root=self.world, variables=self._variables, incremental=True)
-        self.rest = outcome.rest
-        assert outcome.started, outcome.errors
-        data = json.loads(outcome.data or b"null")
-        return (data, _shown(outcome.errors)) if outcome.errors else data
-
-    async def next(self) -> list[Any]:
-        """The next parts: for each its path, its label, its data, and its errors if it has any."""
-        parts = []
-        for part in await self.rest.next():
-            data = None if part.data is None else json.loads(b"".join(part.data))
-            if part.key == "items":
-                data = None if data is None else data["items"]
-            shown = (part.path, part.label, data)
-            parts.append((*shown, _shown(part.errors)) if part.errors else shown)
-        return parts
-
-    async def all(self) -> list[Any]:
-        """The initial data, and all parts."""
-        found = [await self.initial()]
-        while self.rest is not None and self.rest.has_next:
-            found.append(await self.next())
-        await self.close()
-        return found
-
-    async def close(self) -> None:
-        if self.rest is not None:
-            await self.rest.close()
-
-
-def _shown(errors: list[GraphQLError]) -> list[Any]:
-    return [(error.message, error.path) for error in errors]
+        super().__init__(schema, text, World(*failing), variables)
 
 
 CASES = scaled(150, 3000)
