@@ -1,15 +1,11 @@
 """`pinway jobs`: shows the background work after writes, and retries or drops work that fails."""
 
-from typing import Any
-
 import click
 
+from gateway.cli.asking import asked
 from gateway.cli.options import with_settings
 from gateway.cli.output import as_json, print_result, table
-from gateway.operate.progress import run_reporting_waits
-from gateway.operate.requests import answer
 from gateway.settings import Settings
-from gateway.site.embedded_stores import check_made
 
 _COLUMNS = ("id", "state", "task", "priority", "written", "attempts", "reason")
 
@@ -30,7 +26,7 @@ def list_command(settings: Settings, parked: bool, limit: int, as_json: bool) ->
     A job that this version can't do is parked, and tried again later. After eight attempts it is
     set aside: nothing waits for it, and nothing tries it again until `retry`.
     """
-    found = _ask(settings, {"command": "jobs list", "parked": parked, "limit": limit})
+    found = asked(settings, {"command": "jobs list", "parked": parked, "limit": limit})
     rows = [job | {"task": ", ".join(job["tasks"])} for job in found["jobs"]]
     fault = found.get("queue_fault")
     lanes = ", ".join(f"{lane['jobs']:,} {lane['priority']}" for lane in found["queue"])
@@ -50,7 +46,7 @@ def list_command(settings: Settings, parked: bool, limit: int, as_json: bool) ->
 @with_settings
 def show_command(settings: Settings, id: str, as_json: bool) -> None:
     """Show one job with its payload and progress."""
-    found = _ask(settings, {"command": "jobs show", "id": id})
+    found = asked(settings, {"command": "jobs show", "id": id})
     print_result(found, [f"{name}: {value}" for name, value in found.items()], as_json=as_json)
 
 
@@ -81,13 +77,8 @@ def _change(
         raise click.UsageError("name jobs, or give --all")
     if every:
         request = {"command": "jobs list", "parked": True, "limit": 100_000}
-        ids = tuple(job["id"] for job in _ask(settings, request)["jobs"])
-    done = _ask(settings, {"command": f"jobs {change}", "ids": list(ids)})
+        ids = tuple(job["id"] for job in asked(settings, request)["jobs"])
+    done = asked(settings, {"command": f"jobs {change}", "ids": list(ids)})
     verb = "due again" if change == "retry" else "dropped"
     count = len(done["changed"])
     print_result(done, f"{count:,} {'job' if count == 1 else 'jobs'} {verb}", as_json=as_json)
-
-
-def _ask(settings: Settings, request: dict[str, Any]) -> dict[str, Any]:
-    check_made(settings)
-    return dict(run_reporting_waits(answer(settings, request, lambda progress: None)))

@@ -6,13 +6,11 @@ from typing import Any
 
 import click
 
+from gateway.cli.asking import asked
 from gateway.cli.options import with_settings
 from gateway.cli.output import as_json, counted, print_result, table
-from gateway.operate.progress import run_reporting_waits
 from gateway.operate.reports import KINDS, ORDERS, STATUSES
-from gateway.operate.requests import answer
 from gateway.settings import Settings
-from gateway.site.embedded_stores import check_made
 
 _COLUMNS = ("id", "kind", "reports", "reasons", "newest", "owner", "name")
 _WIDTH = 40  # characters of a name in a list
@@ -41,12 +39,12 @@ def reports() -> None:
 @click.option("--after", metavar="PLACE", help="Continue a list that ended at this place.")
 @as_json
 @with_settings
-def list_command(settings: Settings, as_json: bool, **asked: Any) -> None:
+def list_command(settings: Settings, as_json: bool, **wanted: Any) -> None:
     """List what was reported, over all shards."""
-    found = _ask(settings, {"command": "reports list", **asked})
+    found = asked(settings, {"command": "reports list", **wanted})
     rows = [_row(case) for case in found["cases"]]
     words = [
-        *(table(rows, _COLUMNS) if rows else [f"nothing is {asked['status']}"]),
+        *(table(rows, _COLUMNS) if rows else [f"nothing is {wanted['status']}"]),
         *([f"further: --after {found['next']}"] if found["next"] else []),
         *(f"not asked: {server}: {why}" for server, why in found["unreachable"].items()),
     ]
@@ -59,7 +57,7 @@ def list_command(settings: Settings, as_json: bool, **asked: Any) -> None:
 @with_settings
 def show_command(settings: Settings, id: str, as_json: bool) -> None:
     """Show one reported object, its newest 100 reports, and the decisions."""
-    found = _ask(settings, {"command": "reports show", "id": id})
+    found = asked(settings, {"command": "reports show", "id": id})
     print_result(found, _shown(found), as_json=as_json)
 
 
@@ -94,7 +92,7 @@ def remove_command(
     """
     if not yes:
         for id in ids:
-            found = _ask(settings, {"command": "reports show", "id": id})
+            found = asked(settings, {"command": "reports show", "id": id})
             click.echo(f"{_named(found)}{_along(found)}", err=True)
         click.confirm("Remove for good?", abort=True, err=True)
     _decide(settings, "remove", ids, by, as_json=as_json)
@@ -104,7 +102,7 @@ def _decide(
     settings: Settings, change: str, ids: tuple[str, ...], by: str | None, *, as_json: bool
 ) -> None:
     request = {"command": f"reports {change}", "ids": list(ids), "operator": by or _user()}
-    done = _ask(settings, request)
+    done = asked(settings, request)
     verb = "removed" if change == "remove" else "dismissed"
     words = f"{len(done['changed']):,} {verb}"
     if done["unchanged"]:
@@ -160,8 +158,3 @@ def _shown(case: Mapping[str, Any]) -> Iterator[str]:
         yield f"  {it['at']} {it['reason']} by {it['reporter'] or it['reporter_id']}{told}"
     for it in case["decisions"]:
         yield f"{it['decision']} at {it['at']} by {it['operator']}"
-
-
-def _ask(settings: Settings, request: dict[str, Any]) -> dict[str, Any]:
-    check_made(settings)
-    return dict(run_reporting_waits(answer(settings, request, lambda progress: None)))
