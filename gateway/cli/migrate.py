@@ -12,6 +12,7 @@ import click
 from datasources.errors import ConfigError
 from gateway.cli.options import with_settings
 from gateway.cli.output import as_json, counted, print_result
+from gateway.operate.imports.checks import KINDS
 from gateway.operate.imports.report import ImportReport
 from gateway.operate.imports.scratch import database_errors
 from gateway.operate.migration.copying import Reading, find_old, read_tables, write_rows
@@ -114,7 +115,7 @@ def copy_command(settings: Settings, mapping: Path, no_feeds: bool, as_json: boo
 
 @migrate.command("find")
 @mapping_file
-@click.argument("kind", type=click.Choice(["user", "board", "pin", "comment", "interest"]))
+@click.argument("kind", type=click.Choice(list(KINDS.values())))
 @click.argument("old_id", nargs=-1, required=True)
 @as_json
 @with_settings

@@ -5,21 +5,21 @@ it."""
 from gateway.operate.imports.report import Complaints
 from gateway.operate.imports.spool import Spool
 
-_KEYED = ("users", "interests", "boards", "pins", "comments")
-_SOME = 10_000
-_SINGULAR = {
+KINDS = {
     "users": "user",
     "interests": "interest",
     "boards": "board",
     "pins": "pin",
     "comments": "comment",
 }
+"""The spool's tables of objects, which have keys, and the kind of their objects."""
+_SOME = 10_000
 
 
 def index(spool: Spool) -> None:
     """Create the indexes. Called when all lines are stored: sorting once is cheaper than keeping
     sorted."""
-    for table in _KEYED:
+    for table in KINDS:
         spool.db.execute(f"CREATE INDEX IF NOT EXISTS {table}_key ON {table} (key)")
     for table, columns in (
         ("users", "name"),
@@ -40,8 +40,8 @@ def index(spool: Spool) -> None:
 
 def doubles(spool: Spool, complaints: Complaints) -> None:
     """Find lines that repeat an earlier line; the first line stays."""
-    for table in _KEYED:
-        what = _SINGULAR[table]
+    for table in KINDS:
+        what = KINDS[table]
         _drop_later(spool, complaints, table, "key", f"{what} {{0!r}} is there already")
     _drop_later(spool, complaints, "users", "name", "user name {0!r} is there already")
     _drop_later(spool, complaints, "interests", "name", "slug {0!r} is there already")
@@ -116,7 +116,7 @@ def _dangling(
         f"SELECT f.n, f.line, f.{column} FROM {table} f WHERE NOT EXISTS "
         f"(SELECT 1 FROM {target} t WHERE t.key = f.{column}) {also}"
     )
-    reject(spool, complaints, table, select, f"there is no {_SINGULAR[target]} {{0!r}}")
+    reject(spool, complaints, table, select, f"there is no {KINDS[target]} {{0!r}}")
 
 
 def _sources(spool: Spool, complaints: Complaints) -> None:

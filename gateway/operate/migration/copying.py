@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING
 from datasources.protocols import Stores
 from datasources.together import together
 from feed_engine.related.walks import Walks
+from gateway.operate.imports.checks import KINDS
 from gateway.operate.imports.load import Load, batches, patiently
 from gateway.operate.imports.loader import write_lines
 from gateway.operate.imports.report import ImportOptions, ImportReport, OnProgress, Progress
 from gateway.operate.migration.conversion import convert
 from gateway.operate.migration.fields import FIELDS
-from gateway.operate.migration.journal import KEYED, Journal, JournalComplaints
+from gateway.operate.migration.journal import Journal, JournalComplaints
 from gateway.operate.migration.source_checks import TablePlan
 
 if TYPE_CHECKING:
@@ -130,10 +131,10 @@ async def _read(
 async def _claim_old_ids(load: Load, name: str) -> None:
     """Claim each old id for its new id. Reports an old id that an earlier copy has claimed for
     another object."""
-    total = sum(load.spool.count(table) for table in KEYED)
+    total = sum(load.spool.count(table) for table in KINDS)
     done = 0
-    for table in KEYED:
-        within = namespace(name, table.removesuffix("s"))
+    for table, kind in KINDS.items():
+        within = namespace(name, kind)
         rows = load.spool.rows(f"SELECT key, id, line FROM {table} WHERE id IS NOT NULL ORDER BY n")
         for batch in batches(rows, _CLAIMS):
             ids = {key: id for key, id, _ in batch}

@@ -22,8 +22,6 @@ CREATE TABLE origins (line INTEGER PRIMARY KEY, source_table TEXT, source_key TE
 CREATE TABLE cursors (place INTEGER PRIMARY KEY, after TEXT, rows INT);
 CREATE TABLE faults (line INT, message TEXT, kept INT, PRIMARY KEY (line, message));
 """
-KEYED = ("users", "interests", "boards", "pins", "comments")
-"""The spool's tables of objects, which have old and new ids."""
 
 
 class Journal:
