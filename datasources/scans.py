@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
+from datetime import UTC, datetime
 from typing import Protocol, runtime_checkable
 
 import msgspec
@@ -23,6 +24,11 @@ class Moment(msgspec.Struct, frozen=True):
     log: str = ""
     offset: int = 0
     gtids: str = ""
+
+
+def now() -> str:
+    """The present time as the text of `Moment.taken`."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 class Scan(Protocol):

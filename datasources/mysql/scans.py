@@ -4,12 +4,11 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
 
 from datasources.errors import StaleTopology, StoreError, StoreTimeout, StoreUnavailable
 from datasources.mysql.link import Link, connect
 from datasources.mysql.server import CONNECT_TIMEOUT, DRIVER_ERRORS, Server
-from datasources.scans import MASTER, SLAVE, Moment
+from datasources.scans import MASTER, SLAVE, Moment, now
 from datasources.sql.dialect import MYSQL
 from datasources.sql.engine import Place, Row, object_place
 from datasources.sql.pages import page
@@ -98,7 +97,7 @@ async def _begin(server: Server, role: str, shards: Sequence[int], owner: str) -
 async def _moment(server: Server, link: Link, role: str) -> Moment:
     """The snapshot's place in the server's binary log, which the server tells together with the
     snapshot."""
-    taken = datetime.now(UTC).isoformat(timespec="milliseconds")
+    taken = now()
     rows = await _run(server, link, "SHOW STATUS LIKE 'binlog_snapshot%'")
     values = {name.decode().lower(): value.decode() for name, value in rows}
     file = values.get("binlog_snapshot_file", "")

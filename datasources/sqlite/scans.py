@@ -3,10 +3,9 @@ written."""
 
 import asyncio
 import sqlite3
-from datetime import UTC, datetime
 from pathlib import Path
 
-from datasources.scans import FILE, Moment
+from datasources.scans import FILE, Moment, now
 from datasources.sql.dialect import SQLITE
 from datasources.sql.engine import Row
 from datasources.sql.pages import page
@@ -18,8 +17,7 @@ class FileScan:
     """See `datasources.scans.Scan`. `pinned` is a connection in a read transaction."""
 
     def __init__(self, server: str, path: Path, pinned: sqlite3.Connection) -> None:
-        taken = datetime.now(UTC).isoformat(timespec="milliseconds")
-        self.moment = Moment(taken, server, FILE)
+        self.moment = Moment(now(), server, FILE)
         self._path, self._pinned = path, pinned
 
     async def page(self, shard: int, table: Table, after: Row, limit: int) -> list[Row]:

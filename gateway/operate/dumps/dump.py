@@ -8,14 +8,13 @@ next part. Files that the manifest does not name are removed.
 import asyncio
 import time
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
 from hashlib import sha256
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from datasources.errors import ConfigError
 from datasources.parquet.columns import Column
-from datasources.scans import Scan, ShardScans
+from datasources.scans import Scan, ShardScans, now
 from datasources.sql.engine import Row
 from datasources.sql.pages import key_of
 from gateway.operate.dumps import manifest as manifests
@@ -68,7 +67,7 @@ class Dump:
             ]
             if lacking:
                 await self._write_group(group, lacking)
-        self.manifest.state, self.manifest.ended = FINISHED, _now()
+        self.manifest.state, self.manifest.ended = FINISHED, now()
         await self._save()
 
     async def _write_group(self, group: Sequence[int], lacking: list[tuple[int, str]]) -> None:
@@ -182,12 +181,8 @@ def _check_continued(found: Manifest, told: str, by: str, source: str) -> None:
 
 
 def _new(by: str, source: str) -> Manifest:
-    return Manifest(FORMAT, SCHEMA, version("pinway"), UNFINISHED, _now(), source, by, _columns())
+    return Manifest(FORMAT, SCHEMA, version("pinway"), UNFINISHED, now(), source, by, _columns())
 
 
 def _columns() -> dict[str, list[Column]]:
     return {name: list(table.columns) for name, table in TABLES.items()}
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
