@@ -115,16 +115,12 @@ def real_rates(python: Path, effort: Effort, folder: Path) -> dict[str, dict[str
     """The rates of the gateway on embedded stores, and of stock's execution of the same schema:
     page → contender → rate."""
     made = folder / "stores"
-    prepare = [str(python), "-m", "bench.execution.apps.real", "prepare", str(made)]
-    requests_of: dict[str, list[dict[str, str]]] = child(prepare)
+    requests_of = real_requests(python, made)
     stores = {name: folder / name.replace(" ", "-") for name in (REAL_OURS, REAL_STOCK)}
     for path in stores.values():
         shutil.copytree(made, path)
     found = {}
-    for page, given in requests_of.items():
-        if not given:
-            raise BenchError(f"the demo content has no full page of the {page}")
-        requests = [Request(each["authorization"], each["body"].encode()) for each in given]
+    for page, requests in requests_of.items():
         contenders = real_contenders(python, stores, page)
         with running(contenders[REAL_STOCK], folder / "servers.log") as stock:
             answers = [_parsed(stock.ask(request)) for request in requests]
@@ -136,6 +132,19 @@ def real_rates(python: Path, effort: Effort, folder: Path) -> dict[str, dict[str
         workload = Workload(requests, check)
         found[page] = rates(list(contenders.values()), workload, effort, folder)
     return found
+
+
+def real_requests(python: Path, made: Path) -> dict[str, list[Request]]:
+    """Create the stores in a folder, with the demo content. Returns the requests for each page.
+    Raises BenchError if the content is not enough."""
+    given = child([str(python), "-m", "bench.execution.apps.real", "prepare", str(made)])
+    for page, requests in given.items():
+        if not requests:
+            raise BenchError(f"the demo content has no full page of the {page}")
+    return {
+        page: [Request(each["authorization"], each["body"].encode()) for each in requests]
+        for page, requests in given.items()
+    }
 
 
 def _parsed(answer: bytes) -> Any:

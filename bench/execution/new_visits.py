@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bench.execution.contenders import REAL_OURS, REAL_STOCK, real_contenders
-from bench.execution.measures import child
+from bench.execution.measures import real_requests
 from bench.execution.requests import Request
-from bench.execution.servers import BenchError, Server, running
+from bench.execution.servers import Server, running
 from bench.rows import Row
 
 PAGE = "home feed"
@@ -28,10 +28,7 @@ class Costs(NamedTuple):
 def embedded(python: Path, folder: Path) -> list[Row]:
     """New visits on the embedded stores with the demo content."""
     made = folder / "stores"
-    given = child([str(python), "-m", "bench.execution.apps.real", "prepare", str(made)])[PAGE]
-    if not given:
-        raise BenchError(f"the demo content has no full page of the {PAGE}")
-    requests = [Request(each["authorization"], each["body"].encode()) for each in given]
+    requests = real_requests(python, made)[PAGE]
     found: dict[str, Costs] = {}
     for name in (REAL_OURS, REAL_STOCK):
         own = folder / name.replace(" ", "-")

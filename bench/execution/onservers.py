@@ -16,9 +16,9 @@ from typing import Any
 from bench.execution import new_visits
 from bench.execution.apps.real import SERVERS
 from bench.execution.contenders import MERCURIUS_JIT, SERVERS_OURS, server_contenders
-from bench.execution.measures import Effort, Rate, child, rates, say
+from bench.execution.measures import Effort, Rate, rates, real_requests, say
 from bench.execution.requests import Request, Workload
-from bench.execution.servers import LOAD_CORE, BenchError, Contender, Server, running
+from bench.execution.servers import LOAD_CORE, Contender, Server, running
 from bench.execution.tail import Tail, tails
 from bench.rows import Row
 from datasources.topology import parse
@@ -59,11 +59,7 @@ def _measured(stack: Stack, python: Path, node: Path, effort: Effort, folder: Pa
     (made / SERVERS).write_text(to_toml(stack.settings))
     peer = folder / "peer.json"
     peer.write_text(json.dumps(_addresses(stack)))
-    prepare = [str(python), "-m", "bench.execution.apps.real", "prepare", str(made)]
-    given: list[dict[str, str]] = child(prepare)[PAGE]
-    if not given:
-        raise BenchError(f"the demo content has no full page of the {PAGE}")
-    requests = [Request(each["authorization"], each["body"].encode()) for each in given]
+    requests = real_requests(python, made)[PAGE]
     contenders = server_contenders(python, node, made, peer)
     workload = _workload(requests, contenders[0], folder)
     with running(contenders[0], folder / "servers.log") as server:
