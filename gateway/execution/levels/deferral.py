@@ -17,7 +17,6 @@ the list is complete.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Any
 
@@ -36,9 +35,10 @@ from gateway.execution.levels.tables import (
     path_of,
     tables_below,
 )
+from gateway.execution.levels.tails import Tail, tail_at
 from gateway.execution.levels.waits import pending_columns
 from gateway.execution.levels.writer import written_rows
-from gateway.execution.model.fragments import INITIAL, ITEMS, Fragment, Group, Stream, above
+from gateway.execution.model.fragments import INITIAL, ITEMS, Fragment, Group, above
 from gateway.execution.model.selection import Selection
 from gateway.execution.tasks.dropped import drop
 
@@ -62,35 +62,6 @@ class Part:
     ) -> None:
         self.path, self.label, self.data, self.errors = path, label, data, errors
         self.key = key
-
-
-class Tail(Table):
-    """The later items of the streamed lists of a column, which begin at the index `initial` of
-    their lists. Each list is a group of rows."""
-
-    def __init__(self, stream: Stream, initial: int, column: Column) -> None:
-        self.stream, self.initial = stream, initial
-        self.written: Selection = stream.whole()
-        """The selection that writes the items."""
-        self.list_slot: Any = self.written.fields[0].slot
-        Table.__init__(self, [self.list_slot.item], column)
-
-    def index(self, row: int) -> int:
-        return Table.index(self, row) + self.initial
-
-    def group(self, row: int) -> int:
-        """The number of the list that has an item."""
-        return bisect_right(self.starts, row) - 1
-
-    def path(self, group: int) -> list[str | int]:
-        """The path of a list's first later item."""
-        path = path_of(self.above, self.parents[group])
-        assert path is not None
-        return [*path, self.initial]
-
-    def stop(self, group: int) -> int:
-        """The row after the last item of a list."""
-        return self.starts[group + 1] if group + 1 < len(self.starts) else self.count
 
 
 class LayerFailures(Failures):
@@ -222,7 +193,7 @@ class Deferral:
         for waiting in pending_columns(self._run):
             column = waiting.column()
             if column is not None:
-                at = _tail_at(column.table, 0)
+                at = tail_at(column.table, 0)
                 if at is None:
                     busy |= _group(column)
                 else:
@@ -358,22 +329,14 @@ class Deferral:
         errors: dict[int, list[GraphQLError]] = {}
         left = []
         for located_at in self.failures.located:
-            at = _tail_at(*located_at[:2])
+            at = tail_at(*located_at[:2])
             if at is not None and at[0] is tail:
                 errors.setdefault(at[1], []).append(located_at[2])
             else:
                 left.append(located_at)
         self._keep(left)
-        view = Table([], None, tail.written)
-        lists = Column(tail.list_slot, view)
-        lists.below = [tail]
-        lists.values = [(tail.starts[group], tail.stop(group)) for group in groups]
-        view.columns, view.count = [lists], len(groups)
         whole = [group for group in groups if (tail, group) not in failed]
-        try:
-            texts = dict(zip(whole, await written_rows(view, whole, self._run.rest), strict=True))
-        finally:
-            view.columns = []
+        texts = dict(zip(whole, await tail.written(whole, self._run.rest), strict=True))
         parts = []
         for group in groups:
             own = errors.get(group, [])
@@ -480,18 +443,6 @@ def _group_of(table: Table) -> Group:
         assert table.above is not None
         table = table.above.table
     return table.selection.group
-
-
-def _tail_at(table: Table, row: int) -> tuple[Tail, int] | None:
-    """The streamed lists in whose items a position is, and the number of the list; None if it is in
-    no streamed items."""
-    while not isinstance(table, Tail):
-        column = table.above
-        if column is None:
-            return None
-        row = table.parent(row)
-        table = column.table
-    return table, table.group(row)
 
 
 def _group(column: Column) -> Group:

@@ -110,7 +110,6 @@ class Run(State):
         failures = self.failures
         try:
             for step in self._steps:
-                done = self._counts()
                 before = (
                     copy_context() if self.next_field_context is None else self.next_field_context
                 )
@@ -129,10 +128,12 @@ class Run(State):
                     if self._again is None or not self._again():
                         break
                     failures.root_nulled, self.next_field_context = False, before
-                    self._go_back(done)
+                    self._go_back()
                 if failures.root_nulled:
                     break
-                self._done = self._counts()
+                streamed = 0 if self.streamed is None else len(self.streamed)
+                errors, left_out = len(failures.errors), len(failures.left_out)
+                self._done = (len(self.roots), errors, left_out, streamed)
             if self.waits.unwanted or self.dropped:
                 await self.waits.end_unwanted(self)
         except BaseException:
@@ -141,14 +142,9 @@ class Run(State):
         finally:
             self._task = None
 
-    def _counts(self) -> tuple[int, int, int, int]:
-        failures = self.failures
-        streamed = 0 if self.streamed is None else len(self.streamed)
-        return len(self.roots), len(failures.errors), len(failures.left_out), streamed
-
-    def _go_back(self, done: tuple[int, int, int, int]) -> None:
-        """Forget the results of the steps after these."""
-        steps, errors, left_out, streamed = done
+    def _go_back(self) -> None:
+        """Forget the results of the step that is not done."""
+        steps, errors, left_out, streamed = self._done
         self._close(self.roots[steps:])
         del self.roots[steps:], self.failures.errors[errors:], self.failures.left_out[left_out:]
         self._forget_streamed(streamed)
@@ -186,7 +182,7 @@ class Run(State):
         failures = self.failures
         if failures.root_nulled:
             return
-        self._go_back(self._done)
+        self._go_back()
         for number, step in enumerate(self._steps[self._done[0] :]):
             table = Table(step.shape.slots, None, step)
             table.add(1, (0,))
