@@ -14,7 +14,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from datasources.errors import BadInput, NotFound
+from datasources.errors import BadInput, NotFound, StoreConflict
 from datasources.mappings import EdgeKey, ListKey, Mapping, PageRequest
 from datasources.protocols import Job, ShardTx
 from datasources.records import Board
@@ -208,6 +208,8 @@ class History:
         try:
             call.answer = await work()
         except (BadInput, NotFound):  # a pin has been deleted, or is on the other board
+            self.refused += 1
+        except StoreConflict:  # jobs of `_work` gave up the holds of each of a move's attempts
             self.refused += 1
         finally:
             _CALL.reset(token)

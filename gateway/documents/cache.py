@@ -251,7 +251,7 @@ class Documents:
         return self._kept(text, document)
 
     def _now(self, text: str) -> Document:
-        with no_passes():  # the rules are cycles until the document is validated
+        with no_passes():  # a pass would visit the tree that is being read
             document = self._new(text)
         return self._kept(text, document)
 

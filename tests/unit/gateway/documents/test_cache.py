@@ -11,12 +11,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from graphql import GraphQLError, Node, Token, ValidationContext, get_introspection_query
+from graphql import GraphQLError, Node, Token, get_introspection_query
 
 from gateway.documents.cache import REFUSED, SMALL, Document, Documents, PreparedOperation
 from gateway.documents.reader import ERRORS, Read
 from gateway.execution.client_errors import MESSAGE
-from gateway.execution.collector import INCREMENTAL, short_passes
 from gateway.execution.compile.plan import VARIANTS
 from gateway.execution.compile.variant import BYTES_A_FIELD, LARGE
 from gateway.execution.executor import Executor
@@ -413,24 +412,6 @@ def test_response_paths_share_equal_selections() -> None:
     variant._prepare()
     assert len(variant._made) < 60
     assert document.bytes < 1_000_000
-
-
-@pytest.mark.skipif(INCREMENTAL, reason="this Python's incremental collector freezes nothing")
-@pytest.mark.parametrize("thresholds", [(200, 1, 1), (1_000, 1, 1)])
-def test_no_pass_of_the_collector_freezes_a_document_that_is_being_read(
-    thresholds: tuple[int, int, int],
-) -> None:
-    cache = documents(size=100)
-    texts = [f"{{a{n}: unknown{n}}}" for n in range(40)]
-    texts += [f"{{a{n}: __typename}}" for n in range(40)]
-    with short_passes():
-        gc.set_threshold(*thresholds)
-        for text in texts:
-            cache.get(text)
-        gc.collect(0)
-        gc.unfreeze()
-        left = sum(isinstance(one, ValidationContext) for one in gc.get_objects())
-    assert left == 0
 
 
 def test_a_document_that_is_read_on_the_loop_leaves_no_garbage() -> None:
