@@ -64,7 +64,10 @@ def costs(server: Server, requests: list[Request]) -> Costs:
 def rows(where: str, found: Costs) -> list[Row]:
     told = f"{found.new:.2f} ms of processor time against {found.named:.2f}"
     late = f"{found.late:.2f} ms against {found.new:.2f}"
+    unit = "ms of processor time"
     return [
+        Row(f"new visit {where}: cost", found.new, unit),
+        Row(f"visit named again {where}: cost", found.named, unit),
         Row(
             f"new visit {where}, over one named again",
             found.new / found.named,

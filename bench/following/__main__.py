@@ -59,6 +59,8 @@ from tests.people import People
 START = 1_700_000_000_000
 BATCH = 1000
 CAP = 1000
+EVERY = CAP // 4  # pins that come to a row between two cuts, on average
+FILLED = 10  # rows that are filled at the same time
 
 
 async def _nowhere(cursor: bytes) -> None: ...
@@ -150,6 +152,54 @@ async def fanout(
     ]
 
 
+async def full_rows(stores: Stores, people: People, count: int) -> list[Row]:
+    """Deliveries to followers whose feeds and pools are at their caps: each pin that comes cuts an
+    old one. As many pins come as pass between two cuts of a row."""
+    owner = await people.user()
+    board = await people.board(owner)
+    followers = await _followers(stores, owner.id, count)
+    for start in range(0, count, FILLED):
+        await _fill(stores, followers[start : start + FILLED])
+    tasks = []
+    for number in range(EVERY):
+        new = writes.NewPin(board_id=board.id, title="a pin")
+        at = START + CAP + number
+        pin = (await writes.create_pin(stores, owner.id, new, at=at)).pin
+        tasks.append(PinPublished(pin.id, board.id, owner.id, (), pin.created))
+    for row in await stores.shards.outbox.pending(2**62, 1000):
+        await stores.shards.outbox.finish(row.shard, row.id)
+
+    async def deliver() -> None:
+        for task in tasks:
+            await pin_published(stores, task, None, _nowhere, batch=2**62)
+
+    rate = await _rate(count * EVERY, deliver, time.process_time)
+    return [Row("embedded: deliveries to full feeds", rate, "/s of CPU time")]
+
+
+async def _fill(stores: Stores, followers: list[int]) -> None:
+    """Fill the feeds and the pools of some users to their caps, with pins of one other user."""
+    cause = compose(0, Kind.USER, 9_000_000)
+    board_id = compose(0, Kind.BOARD, 9_000_000)
+    pins = [
+        Pin(
+            id=compose(0, Kind.PIN, 9_000_000 + number),
+            created=START + number,
+            board_id=board_id,
+            owner_id=cause,
+        )
+        for number in range(CAP)
+    ]
+    feed = {following_column(FollowingColumn(pin.created, pin.id, cause)): b"" for pin in pins}
+    pool = dict(pools.followed_cell(pin, cause) for pin in pins)
+    in_feeds = {id_row(id): feed for id in followers}
+    in_pools = {pool_row(id, Source.FOLLOWED): pool for id in followers}
+    await asyncio.gather(
+        *(store.put(FOLLOWING, in_feeds, follow_stamp(1)) for store in stores.feeds),
+        *(store.put(POOLS, in_pools, START) for store in stores.pools),
+    )
+
+
 async def pages(stores: Stores, people: People, many: int, rounds: int) -> list[Row]:
     """Pages of 50 pins for a user who follows many users, compared with a user who follows 10."""
     owners = [await people.user() for _ in range(10)]
@@ -227,6 +277,7 @@ async def _run(quick: bool) -> list[Row]:
         people = People(stores)
         return [
             *await fanout(stores, people, count, rounds),
+            *await full_rows(stores, people, count // 10),
             *await pages(stores, people, many, reads),
             *await sorted_sets(valkey, count, rounds),
         ]

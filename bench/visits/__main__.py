@@ -3,7 +3,8 @@ viewer who has seen all pins of what they follow.
 
     make bench NAME=visits [QUICK=1]
 
-A visit is measured from the call to the page of 25 pins, with its transaction, and without its job.
+A visit is measured from the call to the page of 25 pins, with its transaction. Its job is measured
+beside it.
 Each viewer follows 20 users and two interests. Processor time is of this process, with the stores'
 threads; pool reads are calls to read a row.
 """
@@ -51,10 +52,12 @@ class World(NamedTuple):
 
 
 class Visits(NamedTuple):
-    """Measured visits: milliseconds of processor time, and reads of pools."""
+    """Measured visits: milliseconds of processor time, reads of pools, and milliseconds of their
+    jobs."""
 
     milliseconds: list[float]
     reads: list[int]
+    jobs: list[float]
 
 
 async def _world(stores: Stores, each: int, of_interest: int) -> World:
@@ -98,6 +101,12 @@ async def _visit(world: World, feeds: Feeds, viewer: User, found: Visits | None)
     return page
 
 
+async def _jobs(stores: Stores, found: Visits) -> None:
+    began = time.process_time()
+    await drain(stores)
+    found.jobs.append((time.process_time() - began) * 1000)
+
+
 async def _measure(world: World, viewers: int, caught_up: int) -> tuple[Visits, Visits, int]:
     """First visits; visits of a caught-up viewer; and the visits until the viewer caught up."""
     stores, counts = world.feeding.stores, Counts()
@@ -113,13 +122,13 @@ async def _measure(world: World, viewers: int, caught_up: int) -> tuple[Visits, 
     await drain(stores)
     await build_feeds(stores, [viewer.id for viewer in people])
     await build_popular(stores)
-    fresh, late = Visits([], []), Visits([], [])
+    fresh, late = Visits([], [], []), Visits([], [], [])
     for viewer in people[:-1]:
         counts.clear()
         await _visit(world, feeds, viewer, fresh)
         await settle()
         fresh.reads.append(counts.calls["pools.read"])
-    await drain(stores)
+        await _jobs(stores, fresh)
     viewer, visits = people[-1], 0
     while True:
         page = await _visit(world, feeds, viewer, None)
@@ -132,7 +141,7 @@ async def _measure(world: World, viewers: int, caught_up: int) -> tuple[Visits, 
         await _visit(world, feeds, viewer, late)
         await settle()
         late.reads.append(counts.calls["pools.read"])
-        await drain(stores)
+        await _jobs(stores, late)
     return fresh, late, visits
 
 
@@ -150,10 +159,12 @@ async def _run(quick: bool) -> list[Row]:
     return [
         Row("a first visit", median(fresh.milliseconds), "ms of processor time"),
         Row("pool reads of a first visit", median(fresh.reads), ""),
+        Row("the job of a first visit", median(fresh.jobs), "ms of processor time"),
         Row("visits until all followed pins came", visits, ""),
         Row("a caught-up visit", median(late.milliseconds), "ms of processor time"),
         Row("a caught-up visit", ratio, "x", "<= 1.1", "a first visit"),
         Row("pool reads of a caught-up visit", median(late.reads), "", "<= 12"),
+        Row("the job of a caught-up visit", median(late.jobs), "ms of processor time"),
     ]
 
 

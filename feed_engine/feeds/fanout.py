@@ -269,8 +269,8 @@ class _Fanout:
         for ended in await self._ended(page):
             gone = {id_row(ended.to_id): [cell]}
             await store.delete(FOLLOWING, gone, unfollow_stamp(ended.version))
-        due = [row for rows in page.rows.values() for row in due_rows(rows, pin.id)]
         cap = self._settings.following_cap
+        due = [row for rows in page.rows.values() for row in due_rows(rows, pin.id, cap)]
         await together((trim_following(store, row, cap) for row in due), at_a_time=TRIMS)
 
     async def _into_pools(self, store: WideColumnStore, page: _Page) -> None:
@@ -287,7 +287,7 @@ class _Fanout:
             gone = {pool_row(edge.to_id, Source.FOLLOWED): [cell] for edge in ended}
             await store.delete(POOLS, gone, stamp)
         cap = self._settings.pool_cap
-        due = due_rows(page.pools, pin.id)
+        due = due_rows(page.pools, pin.id, cap)
         trims = (cuts.cut(store, row, int.from_bytes(row[:8], "big"), cap) for row in due)
         await together(trims, at_a_time=TRIMS)
 

@@ -61,14 +61,16 @@ async def trim_both(sides: Sides, table: Table, rows: Iterable[bytes], keep: int
     await write_both(sides, trim)
 
 
-def due(row: bytes, pin_id: int, every: int = 64) -> bool:
-    """Whether this pin's arrival trims the row: one arrival in `every` does. A trim costs a read,
-    so a row may exceed its cap by a few times `every`. The same pin gives the same answer."""
-    return bool(due_rows([row], pin_id, every))
+def due(row: bytes, pin_id: int, cap: int) -> bool:
+    """Whether this pin's arrival trims the row. A trim reads the row, so one arrival in a quarter
+    of the cap trims. A row may exceed its cap by a few quarters. The same pin gives the same
+    answer."""
+    return bool(due_rows([row], pin_id, cap))
 
 
-def due_rows(rows: Iterable[bytes], pin_id: int, every: int = 64) -> list[bytes]:
+def due_rows(rows: Iterable[bytes], pin_id: int, cap: int) -> list[bytes]:
     """The rows that this pin's arrival trims."""
+    every = cap // 4 or 1
     of_pin = crc32(pin_id.to_bytes(8, "big"))
     return [row for row in rows if crc32(row, of_pin) % every == 0]
 

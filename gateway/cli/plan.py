@@ -24,6 +24,13 @@ from gateway.operate.plan import Demand, plan
     help="Pages of feeds and boards that a user reads a day.",
 )
 @click.option(
+    "--visits-per-day",
+    type=click.IntRange(0),
+    default=5,
+    show_default=True,
+    help="Visits of the home feed that a user begins a day: their first pages cost most.",
+)
+@click.option(
     "--years",
     type=click.IntRange(1),
     default=2,

@@ -11,14 +11,18 @@ DAY = 86_400
 FULL = 0.6
 """The share of a resource that is planned for. Above it, waiting times grow fast."""
 
-PAGES_A_CORE = 7_297
-"""Pages a second of one gateway core: HTTP and execution only. The drivers of real servers need a
-part of a core, too."""
+VISIT_MS = 25.8
+"""Milliseconds of a gateway core for the first page of a visit on real servers: the gateway
+composes it from pools."""
+PAGE_MS = 4.62
+"""Milliseconds of a gateway core for any other page, on real servers."""
 COMMITS_A_SERVER = 341
 """Durable transactions a second of one shard server."""
-DELIVERIES_A_WORKER = 76_690
+DELIVERIES_A_WORKER = 11_820
 """Deliveries a second of one worker on one core. A delivery is one pin to one follower's feed and
-pool, on both sides. Measured on the embedded stores."""
+pool, on both sides, when both are at their caps. Measured on the embedded stores."""
+VISIT_JOB_MS = 3.76
+"""Milliseconds of a worker's core for the job of a visit. Measured on the embedded stores."""
 CELLS_A_SERVER = 14_260
 """Cells a second that one small HBase server writes in batches, on a busy machine."""
 PIN_BYTES = 1_062
@@ -32,8 +36,15 @@ CELL_BYTES = 61
 1, column 24, time 8, type 1, and its place in a block."""
 FEED_CELLS = 1_000
 """Cells in a user's following feed; pools and materialized feed together have as many."""
+CELLS_A_DELIVERY = 4
+"""Calculated: cells of a side: a pin's cells in a full feed and a full pool, and the markers that
+remove the oldest cells."""
+CELLS_A_VISIT = 50
+"""Calculated: cells of a side: 25 pins that go from the pools to the materialized feed."""
 COMMITS_A_PIN = 3
 """A pin's transaction, the rows on other shards, the removal of its outbox row."""
+COMMITS_A_VISIT = 3
+"""The visit's transaction, the note that both sides have it, the removal of its outbox row."""
 SERVER_BYTES = 1 << 40
 """Bytes of a shard server's disk that are planned for."""
 
@@ -46,6 +57,7 @@ class Demand(NamedTuple):
     pins_per_day: int
     follows: int
     pages_per_day: int = 20
+    visits_per_day: int = 5
     years: int = 2
     peak: float = 3.0
 
@@ -63,14 +75,18 @@ def plan(demand: Demand) -> list[Line]:
     """The estimates, in the order of their dependencies."""
     users, peak = demand.users, demand.peak
     pages = users * demand.pages_per_day / DAY * peak
+    visits = users * demand.visits_per_day / DAY * peak
     pins = demand.pins_per_day / DAY * peak
     deliveries = pins * demand.follows
-    gateways = _servers(pages, PAGES_A_CORE)
-    commits = pins * COMMITS_A_PIN
+    later = max(pages - visits, 0)
+    cores = (visits * VISIT_MS + later * PAGE_MS) / 1000
+    gateways = _servers(cores, 1)
+    commits = pins * COMMITS_A_PIN + visits * COMMITS_A_VISIT
     stored = demand.pins_per_day * 365 * demand.years * PIN_BYTES * SERVER_FACTOR
     by_commits, by_bytes = _servers(commits, COMMITS_A_SERVER), math.ceil(stored / SERVER_BYTES)
-    workers = _servers(deliveries, DELIVERIES_A_WORKER)
-    cells = deliveries * 2
+    work = deliveries / DELIVERIES_A_WORKER + visits * VISIT_JOB_MS / 1000
+    workers = _servers(work, 1)
+    cells = deliveries * CELLS_A_DELIVERY + visits * CELLS_A_VISIT
     clusters = _servers(cells, CELLS_A_SERVER)
     feeds = users * FEED_CELLS * 2 * CELL_BYTES
     lines = [
@@ -81,10 +97,17 @@ def plan(demand: Demand) -> list[Line]:
             f"{users:,} users * {demand.pages_per_day} pages a day / {DAY:,} s * {peak:g} peak",
         ),
         Line(
+            "visits at peak",
+            visits,
+            "/s",
+            f"{users:,} users * {demand.visits_per_day} visits a day / {DAY:,} s * {peak:g} peak",
+        ),
+        Line(
             "gateway cores",
             gateways,
             "core" if gateways == 1 else "cores",
-            f"{pages:,.4g} pages/s / ({PAGES_A_CORE:,} a core * {FULL:g})",
+            f"({visits:,.4g} visits/s * {VISIT_MS:g} ms + {later:,.4g} other pages/s * "
+            f"{PAGE_MS:g} ms) / {FULL:g}",
         ),
         Line(
             "pins at peak",
@@ -96,8 +119,9 @@ def plan(demand: Demand) -> list[Line]:
             "shard servers",
             max(by_commits, by_bytes),
             "masters, each with a slave",
-            f"the larger of {commits:,.4g} commits/s ({COMMITS_A_PIN} a pin) / ({COMMITS_A_SERVER} "
-            f"* {FULL:g}) = {by_commits:,} and {stored / 2**40:,.3g} TiB / 1 TiB = {by_bytes:,}",
+            f"the larger of {commits:,.4g} commits/s ({COMMITS_A_PIN} a pin, {COMMITS_A_VISIT} a "
+            f"visit) / ({COMMITS_A_SERVER} * {FULL:g}) = {by_commits:,} and "
+            f"{stored / 2**40:,.3g} TiB / 1 TiB = {by_bytes:,}",
         ),
         Line(
             "storage of shards",
@@ -116,13 +140,15 @@ def plan(demand: Demand) -> list[Line]:
             "workers",
             workers,
             "processes of one core",
-            f"{deliveries:,.4g} deliveries/s / ({DELIVERIES_A_WORKER:,} * {FULL:g})",
+            f"({deliveries:,.4g} deliveries/s / {DELIVERIES_A_WORKER:,} + {visits:,.4g} visits/s * "
+            f"{VISIT_JOB_MS:g} ms) / {FULL:g}",
         ),
         Line(
             "feed servers",
             clusters,
             "region servers on each side",
-            f"{deliveries:,.4g} deliveries/s * 2 cells / ({CELLS_A_SERVER:,} a server * {FULL:g})",
+            f"({deliveries:,.4g} deliveries/s * {CELLS_A_DELIVERY} cells + {visits:,.4g} visits/s "
+            f"* {CELLS_A_VISIT} cells) / ({CELLS_A_SERVER:,} a server * {FULL:g})",
         ),
         Line(
             "storage of feeds",
@@ -133,10 +159,10 @@ def plan(demand: Demand) -> list[Line]:
     ]
     planned = {line.name: line.value for line in lines}
     used = {
-        "gateway cores": pages / (planned["gateway cores"] * PAGES_A_CORE),
+        "gateway cores": cores / planned["gateway cores"],
         "commits of shard servers": commits / (planned["shard servers"] * COMMITS_A_SERVER),
         "disks of shard servers": stored / (planned["shard servers"] * SERVER_BYTES),
-        "workers": deliveries / (planned["workers"] * DELIVERIES_A_WORKER),
+        "workers": work / planned["workers"],
         "feed servers": cells / (planned["feed servers"] * CELLS_A_SERVER),
     }
     return [*lines, _first(used)]

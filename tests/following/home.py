@@ -38,6 +38,7 @@ from tests.jitter import jittered
 STEPS = 30
 PINS = 10  # at the beginning
 VISITS = 40  # at the end, at most
+TRIM_EVERY = 3  # arrivals at a row for each of its trims, on average
 BEGIN = START + 30 * DAY  # epoch ms; pins are created before
 FOLLOWED = {Reason.FOLLOWED_USER, Reason.FOLLOWED_BOARD, Reason.FOLLOWED_INTEREST}
 ACTIONS = {
@@ -286,8 +287,8 @@ def small_pools() -> Iterator[None]:
 
     async def nothing(*_: Any, **__: Any) -> None: ...
 
-    def rows_due(rows: Sequence[bytes], pin_id: int) -> list[bytes]:
-        return due_rows(rows, pin_id, 3)
+    def rows_due(rows: Sequence[bytes], pin_id: int, cap: int) -> list[bytes]:
+        return due_rows(rows, pin_id, 4 * TRIM_EVERY)
 
     small = {
         pool_rows: {"PAGE": 3, "SHARED_PAGE": 2, "TOP": 1},
@@ -296,7 +297,7 @@ def small_pools() -> Iterator[None]:
         lanes: {"update_side": nothing},
         related_pool: {"update_popularity": nothing, "put": nothing},
         fanout: {"due_rows": rows_due},
-        interests: {"due": lambda row, pin_id: due(row, pin_id, 3)},
+        interests: {"due": lambda row, pin_id, cap: due(row, pin_id, 4 * TRIM_EVERY)},
     }
     with ExitStack() as stack:
         patch = stack.enter_context(pytest.MonkeyPatch.context())

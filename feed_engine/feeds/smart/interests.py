@@ -36,7 +36,7 @@ async def put_pin(
     for id in interest_ids:
         cells = dict([pools.followed_cell(pin, id)])
         await pools.bring(store, interest_row(id), cells, max(pin.created, at))
-        if due(interest_row(id), pin.id):
+        if due(interest_row(id), pin.id, settings.interest_cap):
             await tidy(store, stores, id, settings.interest_cap)
 
 

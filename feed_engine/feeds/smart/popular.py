@@ -63,7 +63,7 @@ async def update_side(
         column = pool_column(PoolColumn(scores.hot(likes, pin.created), pin.id))
         await move_cell(store, pin.id, column, version, pools.why_of(pin, 0))
         row, cap = popular_row(pin.id), row_cap(settings)
-        if due(row, pin.id, cap // 4 or 1):
+        if due(row, pin.id, cap):
             await trim_row(store, row, cap)
     await spread(store)
 

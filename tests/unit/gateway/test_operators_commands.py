@@ -177,11 +177,13 @@ class Source(NamedTuple):
 
 
 SOURCES = {
-    "PAGES_A_CORE": Source("execution.json", "home feed, 50 pins: ours, bulk"),
+    "VISIT_MS": Source("execution.json", "new visit on real servers: cost"),
+    "PAGE_MS": Source("execution.json", "visit named again on real servers: cost"),
+    "VISIT_JOB_MS": Source("visits.json", "the job of a first visit"),
     "COMMITS_A_SERVER": Source(
         "order.json", "MariaDB: reorders/s of 32 clients on one board of 10,000"
     ),
-    "DELIVERIES_A_WORKER": Source("following.json", "embedded: deliveries, 20,000 followers"),
+    "DELIVERIES_A_WORKER": Source("following.json", "embedded: deliveries to full feeds"),
     "CELLS_A_SERVER": Source("plan.json", "HBase: cells/s of 4 clients, batches of 1,000"),
     "PIN_BYTES": Source("plan.json", "SQLite: bytes a pin"),
 }
