@@ -9,6 +9,7 @@ has the same cursor; clients that merge pages need this.
 import binascii
 import os
 from base64 import urlsafe_b64decode
+from binascii import a2b_base64, b2a_base64
 from enum import IntEnum
 from hashlib import blake2b
 from hmac import compare_digest
@@ -22,6 +23,8 @@ _PLACE_BYTES = 16 + 8 + 4 + 1  # sequence, id, era, kind
 _LENGTH = -(-(_TAG_BYTES + _PLACE_BYTES) * 4 // 3)
 _BLOCK = 64  # bytes of a feed cursor's stream that one hash gives
 _FEED_LENGTH = 400  # characters of a feed's cursor, at most
+_NUMBERS = bytes(range(256))
+_FROM_URLS = bytes.maketrans(b"-_", b"+/")
 
 
 class CursorKind(IntEnum):
@@ -68,7 +71,7 @@ class Cursors:
         mac.update(place.to_bytes(_PLACE_BYTES))
         tag = mac.digest()
         sealed = (place ^ self._stream_of(tag)).to_bytes(_PLACE_BYTES)
-        text = binascii.b2a_base64(tag + sealed, newline=False).translate(FOR_URLS)
+        text = b2a_base64(tag + sealed, newline=False).translate(FOR_URLS)
         return text[:_LENGTH].decode("ascii")
 
     def decode(self, kind: int, cursor: str, argument: str = "after") -> CursorPlace:
@@ -96,7 +99,7 @@ class Cursors:
 
     def seal(self, place: str) -> str:
         """The cursor of a place in a feed, which the feed engine wrote as base64url."""
-        raw = _from_base64(place)
+        raw = a2b_base64(place.encode("ascii").translate(_FROM_URLS) + b"==")
         mac = self._feed_tag.copy()
         mac.update(raw)
         tag = mac.digest()
@@ -119,13 +122,14 @@ class Cursors:
 
     def _with_feed_stream(self, tag: bytes, text: bytes) -> bytes:
         """The text combined with the stream of the tag, which encrypts it, and decrypts it."""
-        stream = bytearray()
-        for block in range(-(-len(text) // _BLOCK)):
+        length = len(text)
+        stream = b""
+        for block in range(-(-length // _BLOCK)):  # one, unless the visit has a long name
             part = self._feed_stream.copy()
-            part.update(tag + bytes((block,)))
+            part.update(tag + _NUMBERS[block : block + 1])
             stream += part.digest()
-        mixed = int.from_bytes(text) ^ int.from_bytes(stream[: len(text)])
-        return mixed.to_bytes(len(text))
+        mixed = int.from_bytes(text) ^ int.from_bytes(stream) >> 8 * (len(stream) - length)
+        return mixed.to_bytes(length)
 
     def _stream_of(self, tag: bytes) -> int:
         stream = self._stream.copy()
@@ -134,8 +138,8 @@ class Cursors:
 
 
 def _to_base64(raw: bytes) -> str:
-    text = binascii.b2a_base64(raw, newline=False).translate(FOR_URLS)
-    return text.rstrip(b"=").decode("ascii")
+    text = b2a_base64(raw, newline=False)
+    return text.translate(FOR_URLS, b"=").decode("ascii")
 
 
 def _from_base64(text: str) -> bytes:

@@ -32,7 +32,7 @@ from datasources.topology import Topology
 
 T = TypeVar("T")
 THREADS = 4
-QUICK_PARTS = 4  # parts of one file that are tried on the event loop
+QUICK_PARTS = 8  # parts of one file that are tried on the event loop: a viewer's preferences have 6
 MOST_IDLE = 128  # connections; each takes two or three file descriptors
 _PAUSE = 0.01  # seconds between two attempts to read a locked file
 

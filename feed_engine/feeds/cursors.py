@@ -20,7 +20,7 @@ FOR_URLS = bytes.maketrans(b"+/", b"-_")
 
 def encode(kind: CursorKind, place: bytes) -> str:
     text = b2a_base64(bytes((kind,)) + place, newline=False)
-    return text.translate(FOR_URLS).rstrip(b"=").decode()
+    return text.translate(FOR_URLS, b"=").decode("ascii")
 
 
 def decode(kind: CursorKind, cursor: str, *, least: int, most: int | None = None) -> bytes:

@@ -97,17 +97,19 @@ def keeping(preferences: Preferences) -> Callable[[Pin], bool]:
     """A function that is called for the pins of a page, in their order, and says which are kept.
     Hidden pictures, and pins of muted users, are not. Of a user, board or interest of which the
     viewer wants to see less, a window has one pin."""
+    hidden, muted, less = preferences.hidden, preferences.muted, preferences.less
     places = Places()
 
+    def is_shown(pin: Pin) -> bool:
+        return not (pin.root in hidden or pin.id in hidden or pin.owner_id in muted)
+
     def is_kept(pin: Pin) -> bool:
-        if pin.root in preferences.hidden or pin.id in preferences.hidden:
+        if not is_shown(pin):
             return False
-        if pin.owner_id in preferences.muted:
-            return False
-        groups = [id for id in subjects(pin) if id in preferences.less]
+        groups = [id for id in subjects(pin) if id in less]
         if any(places.has(group) for group in groups):
             return False
         places.place(groups)
         return True
 
-    return is_kept
+    return is_kept if less else is_shown
