@@ -71,12 +71,14 @@ async def show_case(stores: Stores, id: str) -> dict[str, Any]:
 
 
 async def decide(stores: Stores, ids: Sequence[str], change: str, operator: str) -> dict[str, Any]:
-    """Dismiss or remove cases. Nothing is done if one of them is not there. Raises NotFound,
-    BadInput."""
+    """Dismiss or remove cases. Nothing is done if one of them is not there, or was removed and
+    can't be dismissed. Raises NotFound, BadInput."""
     act = moderation.remove if change == "remove" else moderation.dismiss
     subject_ids = [_subject_id(id) for id in ids]
     for id in subject_ids:
-        await moderation.case_of(stores, id)
+        case = await moderation.case_of(stores, id)
+        if change != "remove":
+            moderation.check_not_removed(case)
     changed = [id for id in subject_ids if await act(stores, id, operator)]
     kept = [id for id in subject_ids if id not in changed]
     return {

@@ -190,6 +190,22 @@ def test_one_wrong_id_changes_nothing(reported: Reported) -> None:
     assert len(reported.ids()) == 4
 
 
+def test_nothing_is_dismissed_beside_an_object_that_was_removed(reported: Reported) -> None:
+    reported.json("remove", "--yes", reported.comment)
+    refused = reported.pinway("dismiss", reported.pin, reported.comment, reported.board)
+    assert refused.exit_code == 1
+    assert f"{reported.comment} was removed on" in refused.output
+    assert reported.ids("--status", "dismissed") == []
+
+
+@pytest.mark.parametrize("name", ["", " ", "\x1b[31mZoë", "Zoë\nremoved by Max"])
+def test_an_operators_name_is_one_that_can_be_printed(reported: Reported, name: str) -> None:
+    refused = reported.pinway("dismiss", reported.pin, "--by", name)
+    assert (refused.exit_code, refused.output.count("\n")) == (1, 1)
+    assert f"{name!r} is no operator's name" in refused.output
+    assert len(reported.ids()) == 4
+
+
 def test_an_operator_without_a_name_is_asked_for_one(
     reported: Reported, monkeypatch: pytest.MonkeyPatch
 ) -> None:
