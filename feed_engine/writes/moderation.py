@@ -90,7 +90,9 @@ async def _delete(stores: Stores, id: int) -> None:
             case User():
                 await delete_account(stores, id, Deletion(username=record.username))
     except NotFound:
-        # Its owner deleted it at the same time.
+        # Its owner deleted it at the same time, or its board is deleted, and a job deletes the pin.
+        if isinstance(record, Pin) and not await access.read(stores, Board, [record.board_id]):
+            return
         if await access.read(stores, type(record), [id]):
             raise
 
@@ -98,7 +100,7 @@ async def _delete(stores: Stores, id: int) -> None:
 def _check_operator(name: str) -> None:
     if not name.strip() or not name.isprintable() or len(name.encode()) > OPERATOR:
         raise BadInput(
-            f"{name!r} is no operator's name: it needs 1 to {OPERATOR} bytes of printable characters"
+            f"{name!r} is no operator's name: it needs 1 to {OPERATOR} bytes, which can be printed"
         )
 
 
