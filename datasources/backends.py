@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 MEMORY_CACHE_BYTES = 64 << 20
 DUMP_SECONDS = 120.0
+_BUCKET = re.compile(r"[A-Za-z0-9._-]+")
+_ENDPOINT = re.compile(r"https?://[^\s/?#@]+(/[^\s?#]*)?")
 TLS_OPTIONS = ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile")
 
 
@@ -154,8 +156,11 @@ def _bucket(url: SplitResult) -> "Bucket":
     from datasources.obstore import Bucket
 
     options = {name: values[-1] for name, values in parse_qs(url.query).items()}
-    if not url.netloc or options.keys() - {"endpoint", "region"}:
+    if not _BUCKET.fullmatch(url.netloc) or options.keys() - {"endpoint", "region"}:
         raise BadUrl("it must be s3://BUCKET/PREFIX?endpoint=ADDRESS&region=REGION")
+    endpoint = options.get("endpoint")
+    if endpoint is not None and not _ENDPOINT.fullmatch(endpoint):
+        raise BadUrl("its endpoint must be https://HOST or http://HOST")
     return Bucket(url.netloc, url.path.strip("/"), **options)
 
 

@@ -153,7 +153,7 @@ def create_site(
     pages.router.redirect_slashes = False  # it redirects to the Host that the client sent
     front: Any = ProxyHeadersMiddleware(cast(Any, pages), list(settings.http.trusted_proxies))
     streams = OpenStreams(settings.http.max_streams_per_client)
-    sign_outs = SignOuts(runtime.live, endpoint.refuses)
+    sign_outs = SignOuts(runtime.live, endpoint.ends_streams)
     sockets = Sockets(
         endpoint,
         streams,

@@ -113,5 +113,6 @@ def in_bucket(bucket: Bucket, what: str, seconds: float) -> Files:
             retry_config={"max_retries": 2, "retry_timeout": timedelta(seconds=seconds)},
         )
     except (BaseError, ValueError, TypeError) as error:
-        raise ConfigError(f"the bucket {name} for {what}: {error}") from None
+        told = " ".join(str(error).split())[:200]
+        raise ConfigError(f"the bucket {name} for {what}: {told}") from None
     return Files(store, f"{what} in s3://{name}", seconds)

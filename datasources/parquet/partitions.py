@@ -70,6 +70,10 @@ class Partitions:
             yield Written(name, end - start, _written(table.slice(start, end - start)))
             start = end
 
+    def empty(self) -> Written:
+        """A file with the columns and no rows, of the partition of rows without a time."""
+        return Written(None, 0, _written(self._schema.empty_table()))
+
 
 def _written(table: pyarrow.Table) -> bytes:
     sink = pyarrow.BufferOutputStream()

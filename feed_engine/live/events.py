@@ -53,7 +53,8 @@ class PinEvent(msgspec.Struct, frozen=True, omit_defaults=True, tag="pin"):
 
 
 class SignedOut(msgspec.Struct, frozen=True, tag="out"):
-    """A user signed out everywhere: tokens that are not newer are refused."""
+    """A user signed out everywhere: tokens that are not newer are refused. Or a user deleted the
+    account."""
 
     user_id: int
 

@@ -97,9 +97,11 @@ def own_board(
     return board, raw
 
 
-async def find_board(stores: Stores, viewer_id: int, board_id: int) -> Board:
+async def find_board(
+    stores: Stores, viewer_id: int, board_id: int, field: str | None = None
+) -> Board:
     """A board that the viewer may see. Raises NotFound."""
-    home(stores, Kind.BOARD, board_id)
+    home(stores, Kind.BOARD, board_id, field)
     found, known = await asyncio.gather(
         read(stores, Board, [board_id]), blocks.read(stores, viewer_id)
     )
@@ -107,13 +109,13 @@ async def find_board(stores: Stores, viewer_id: int, board_id: int) -> Board:
     owner_id = None if board is None else board.owner_id
     hidden = await blocks.hides(stores, viewer_id, known, owner_id)
     if board is None or hidden or not visible(board, viewer_id):
-        raise missing(Kind.BOARD, board_id)
+        raise missing(Kind.BOARD, board_id, field)
     return board
 
 
 async def find_user(stores: Stores, viewer_id: int, user_id: int, field: str | None = None) -> User:
     """A user whom the viewer may see. Raises NotFound."""
-    home(stores, Kind.USER, user_id)
+    home(stores, Kind.USER, user_id, field)
     found, known = await asyncio.gather(
         read(stores, User, [user_id]), blocks.read(stores, viewer_id)
     )

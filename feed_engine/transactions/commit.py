@@ -105,11 +105,17 @@ class Mutation(NamedTuple):
 
 
 def of_viewer(
-    stores: Stores, name: str, viewer_id: int, kind: Kind, id: int, key: str | None
+    stores: Stores,
+    name: str,
+    viewer_id: int,
+    kind: Kind,
+    id: int,
+    key: str | None,
+    field: str | None = None,
 ) -> Mutation:
-    """A mutation of the viewer's own rows about an object. Raises NotFound for an id of another
-    kind, or of a shard that is not open."""
-    access.home(stores, kind, id)
+    """A mutation of the viewer's own rows about an object, whose id is the input's `field`. Raises
+    NotFound for an id of another kind, or of a shard that is not open."""
+    access.home(stores, kind, id, field)
     shard = access.home(stores, Kind.USER, viewer_id)
     return Mutation(name, shard, viewer_id, key, Target(id=id))
 

@@ -15,6 +15,7 @@ from datasources.ids import Kind
 from datasources.mappings import SEQUENCE_STEP, Edge
 from datasources.protocols import ShardTx, Stores
 from datasources.records import User
+from feed_engine.live.events import SignedOut
 from feed_engine.outbox.change import KIND, AccountDeleted, AccountErased, Change, change, encode
 from feed_engine.times import DAY
 from feed_engine.transactions import access, blocks
@@ -60,6 +61,7 @@ async def delete_account(
         following = rows.change(
             objects=[viewer_id, blocks.cache_key(viewer_id)],
             tasks=[AccountDeleted(user_id=viewer_id, at=now)],
+            events=[SignedOut(user_id=viewer_id)],
         )
         return Outcome(None, Saved(id=viewer_id), following)
 

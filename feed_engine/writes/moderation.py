@@ -46,6 +46,15 @@ async def case_of(stores: Stores, subject_id: int) -> Case:
     return found.case
 
 
+def check_not_removed(case: Case) -> None:
+    """Raises BadInput for a case that ended with a removal: nobody can dismiss it."""
+    if case.status is CaseStatus.REMOVED:
+        when = datetime.fromtimestamp((case.decided or 0) / 1000, UTC)
+        raise BadInput(
+            f"{case.subject_id} was removed on {when:%Y-%m-%d}: a removal can't be taken back"
+        )
+
+
 async def _decide(
     stores: Stores, subject_id: int, status: CaseStatus, operator: str, at: int | None
 ) -> bool:
@@ -56,11 +65,8 @@ async def _decide(
         case = await tx.report_case(subject_id)
         if case is None:
             raise unreported(subject_id)
-        if case.status is CaseStatus.REMOVED and status is CaseStatus.DISMISSED:
-            when = datetime.fromtimestamp((case.decided or 0) / 1000, UTC)
-            raise BadInput(
-                f"{subject_id} was removed on {when:%Y-%m-%d}: a removal can't be taken back"
-            )
+        if status is CaseStatus.DISMISSED:
+            check_not_removed(case)
         return await tx.decide(decision)
 
     shard = access.home(stores, kind_of(subject_id), subject_id)
@@ -84,14 +90,18 @@ async def _delete(stores: Stores, id: int) -> None:
             case User():
                 await delete_account(stores, id, Deletion(username=record.username))
     except NotFound:
-        # Its owner deleted it at the same time.
+        # Its owner deleted it at the same time, or its board is deleted, and a job deletes the pin.
+        if isinstance(record, Pin) and not await access.read(stores, Board, [record.board_id]):
+            return
         if await access.read(stores, type(record), [id]):
             raise
 
 
 def _check_operator(name: str) -> None:
-    if not name.strip() or len(name.encode()) > OPERATOR:
-        raise BadInput(f"{name!r} is no operator's name: it needs 1 to {OPERATOR} bytes")
+    if not name.strip() or not name.isprintable() or len(name.encode()) > OPERATOR:
+        raise BadInput(
+            f"{name!r} is no operator's name: it needs 1 to {OPERATOR} bytes, which can be printed"
+        )
 
 
 def unreported(id: int) -> NotFound:

@@ -143,7 +143,7 @@ async def _tune(
             await _check(stores, viewer_id, kind, id)
         return Prepared(id)
 
-    mutation = of_viewer(stores, name, viewer_id, kind, id, key)
+    mutation = of_viewer(stores, name, viewer_id, kind, id, key, "id")
     return await _write(stores, mutation, prepare, _TUNED, wanted, at)
 
 
@@ -222,7 +222,7 @@ def _kind_of(id: int) -> Kind:
 
 async def _check(stores: Stores, viewer_id: int, kind: Kind, id: int) -> None:
     if kind is Kind.BOARD:
-        await access.find_board(stores, viewer_id, id)
+        await access.find_board(stores, viewer_id, id, "id")
     elif kind is Kind.USER:
         await access.find_user(stores, viewer_id, id, "id")
     elif not await access.read(stores, Interest, [id]):

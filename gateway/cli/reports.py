@@ -101,7 +101,11 @@ def remove_command(
 def _decide(
     settings: Settings, change: str, ids: tuple[str, ...], by: str | None, *, as_json: bool
 ) -> None:
-    request = {"command": f"reports {change}", "ids": list(ids), "operator": by or _user()}
+    request = {
+        "command": f"reports {change}",
+        "ids": list(ids),
+        "operator": _user() if by is None else by,
+    }
     done = asked(settings, request)
     verb = "removed" if change == "remove" else "dismissed"
     words = f"{len(done['changed']):,} {verb}"

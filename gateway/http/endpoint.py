@@ -358,6 +358,12 @@ class GraphQLEndpoint:
         """Whether the token's viewer has signed out everywhere since."""
         return (await blocks.load(self._context(token))).refuses(token.issued)
 
+    async def ends_streams(self, token: Token) -> bool:
+        """Whether the token's viewer has signed out everywhere since, or has no account any more.
+        A request of a deleted account is not refused here: it may be its deletion, sent again."""
+        known = await blocks.load(self._context(token))
+        return known.refuses(token.issued) or known.closes(token.viewer_id)
+
     async def _run(
         self,
         document: str,

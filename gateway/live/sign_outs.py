@@ -1,7 +1,7 @@
-"""Ends open sockets and streams when their viewer signs out everywhere.
+"""Ends open sockets and streams when their viewer signs out everywhere, or deletes the account.
 
-A sign-out is published to all processes. Whenever messages may have been missed, and while none
-come, the viewer's sign-out is read again.
+Either is published to all processes. Whenever messages may have been missed, and while none
+come, it is read again.
 """
 
 import asyncio
@@ -20,23 +20,23 @@ PAUSE = 5.0
 class SignOuts:
     """Waits for the sign-outs of the viewers of open streams."""
 
-    def __init__(self, hub: Hub | None, refuses: Callable[[Token], Awaitable[bool]]) -> None:
-        """`refuses` reads whether a token is refused by now. Without a hub, it is asked again and
+    def __init__(self, hub: Hub | None, ends: Callable[[Token], Awaitable[bool]]) -> None:
+        """`ends` reads whether the streams of a token end. Without a hub, it is asked again and
         again."""
-        self._hub, self._refuses = hub, refuses
+        self._hub, self._ends = hub, ends
 
     async def until(self, token: Token) -> None:
-        """Return when the token is refused."""
+        """Return when the streams of the token end."""
         while True:
             try:
                 if self._hub is None:
                     raise StoreUnavailable("this process has no broadcasts")
                 async with self._hub.listening(session_topic(token.viewer_id)) as inbox:
-                    while not await self._refuses(token):
+                    while not await self._ends(token):
                         await inbox.get()
                     return
             except StoreError:
-                if await self._refuses(token):
+                if await self._ends(token):
                     return
                 # The random part keeps sockets from asking at the same time.
                 await asyncio.sleep(random.uniform(PAUSE / 2, PAUSE))

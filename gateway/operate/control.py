@@ -14,13 +14,15 @@ from typing import Any
 
 import msgspec
 
-from datasources.errors import ConfigError, PinwayError, StoreUnavailable
+from datasources.errors import BadInput, ConfigError, PinwayError, StoreUnavailable
 from gateway.operate.imports.report import Progress
 
 Answer = Mapping[str, Any]
 Handler = Callable[[Mapping[str, Any], Callable[[Progress], None]], Awaitable[Answer]]
 _NAME = "control.sock"
 _LONGEST_PATH = 100  # bytes of a Unix socket's name
+_LONGEST_LINE = 64 << 20
+"""Bytes of a request and of an answer, at most: more than a command line and a list have."""
 
 
 @asynccontextmanager
@@ -50,7 +52,7 @@ async def answering(data: Path, perform: Handler) -> AsyncIterator[None]:
         (data / _NAME).unlink(missing_ok=True)  # left by a process that was killed
         before = os.umask(0o177)
         try:
-            server = await asyncio.start_unix_server(answer, path)
+            server = await asyncio.start_unix_server(answer, path, limit=_LONGEST_LINE)
         finally:
             os.umask(before)
         try:
@@ -64,14 +66,18 @@ async def ask(
     data: Path, request: Mapping[str, Any], on_progress: Callable[[Progress], None]
 ) -> Answer | None:
     """The answer of the process that has the directory open; None if there is no such process.
-    Raises ConfigError with that process' error."""
+    Raises ConfigError with that process' error, and BadInput for a request that can't be sent."""
+    try:
+        line = msgspec.json.encode(request) + b"\n"
+    except UnicodeEncodeError as error:
+        raise BadInput(f"{error.object!r} is not UTF-8: write it in UTF-8") from None
     with _Short(data) as path:
         try:
-            reader, writer = await asyncio.open_unix_connection(path)
+            reader, writer = await asyncio.open_unix_connection(path, limit=_LONGEST_LINE)
         except OSError:
             return None
     try:
-        writer.write(msgspec.json.encode(request) + b"\n")
+        writer.write(line)
         await writer.drain()
         async for line in reader:
             message = msgspec.json.decode(line)

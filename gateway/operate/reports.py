@@ -37,6 +37,7 @@ async def list_cases(stores: Stores, request: Mapping[str, Any]) -> dict[str, An
     ids = [case.subject_id for case in cases]
     reasons = await stores.shards.reports.reasons(ids)
     subjects = await _read(stores, ids)
+    holders = await _read(stores, _holder_ids(subjects.values()))
     owners = await _read(stores, {_owner_id(it) for it in subjects.values()})
     following = None
     if len(cases) == asked.limit:
@@ -45,7 +46,7 @@ async def list_cases(stores: Stores, request: Mapping[str, Any]) -> dict[str, An
         following = f"{value}:{last.subject_id}"
     return {
         "cases": [
-            _case(case, subjects.get(case.subject_id), owners)
+            _case(case, subjects.get(case.subject_id), holders, owners)
             | {"reasons": {reason.name: n for reason, n in reasons[case.subject_id].items()}}
             for case in cases
         ],
@@ -61,9 +62,10 @@ async def show_case(stores: Stores, id: str) -> dict[str, Any]:
     if found is None:
         raise moderation.unreported(subject_id)
     subject = (await _read(stores, [subject_id])).get(subject_id)
+    holders = await _read(stores, _holder_ids([] if subject is None else [subject]))
     owner = [] if subject is None else [_owner_id(subject)]
     users = await _read(stores, {*owner, *(it.reporter_id for it in found.reports)})
-    return _case(found.case, subject, users) | {
+    return _case(found.case, subject, holders, users) | {
         "subject": _fields(subject),
         "filed": [_report(it, users) for it in found.reports],
         "decisions": [_decision(it) for it in found.decisions],
@@ -71,12 +73,14 @@ async def show_case(stores: Stores, id: str) -> dict[str, Any]:
 
 
 async def decide(stores: Stores, ids: Sequence[str], change: str, operator: str) -> dict[str, Any]:
-    """Dismiss or remove cases. Nothing is done if one of them is not there. Raises NotFound,
-    BadInput."""
+    """Dismiss or remove cases. Nothing is done if one of them is not there, or was removed and
+    can't be dismissed. Raises NotFound, BadInput."""
     act = moderation.remove if change == "remove" else moderation.dismiss
     subject_ids = [_subject_id(id) for id in ids]
     for id in subject_ids:
-        await moderation.case_of(stores, id)
+        case = await moderation.case_of(stores, id)
+        if change != "remove":
+            moderation.check_not_removed(case)
     changed = [id for id in subject_ids if await act(stores, id, operator)]
     kept = [id for id in subject_ids if id not in changed]
     return {
@@ -141,7 +145,27 @@ def _name(record: Record | None) -> str:
     return ""
 
 
-def _case(case: Case, subject: Record | None, users: Mapping[int, Record]) -> dict[str, Any]:
+def _holder_id(record: Record | None) -> int | None:
+    """The object that an object is on, and ends with."""
+    match record:
+        case Pin():
+            return record.board_id
+        case Comment():
+            return record.pin_id
+    return None
+
+
+def _holder_ids(subjects: Iterable[Record]) -> set[int]:
+    return {id for it in subjects if (id := _holder_id(it)) is not None}
+
+
+def _case(
+    case: Case,
+    subject: Record | None,
+    holders: Mapping[int, Record],
+    users: Mapping[int, Record],
+) -> dict[str, Any]:
+    holder = holders.get(_holder_id(subject) or 0)
     return {
         "id": str(case.subject_id),
         "kind": kind_of(case.subject_id).name.lower(),
@@ -151,7 +175,7 @@ def _case(case: Case, subject: Record | None, users: Mapping[int, Record]) -> di
         "decided": None if case.decided is None else _time(case.decided),
         "owner": "" if subject is None else _name(users.get(_owner_id(subject))),
         "name": _name(subject),
-        "deleted": subject is not None and not subject.active,
+        "deleted": any(it is not None and not it.active for it in (subject, holder)),
     }
 
 

@@ -84,6 +84,33 @@ async def test_another_scheme_than_s3_is_told() -> None:
             pass
 
 
+@pytest.mark.parametrize(
+    ("to", "message"),
+    [
+        ("", "can't write a dump to nowhere: name a folder, or s3://BUCKET/PREFIX"),
+        ("s3://user:word@warehouse", "s3://user:***@warehouse: it must be s3://BUCKET/PREFIX?"),
+        ("s3://ware%20house", "it must be s3://BUCKET/PREFIX?"),
+        ("s3://warehouse?endpoint=nonsense", "its endpoint must be https://HOST or http://HOST"),
+        ("s3://warehouse?endpoint=ftp://x", "its endpoint must be https://HOST or http://HOST"),
+        ("s3://warehouse?endpoint=https://", "its endpoint must be https://HOST or http://HOST"),
+    ],
+)
+async def test_a_place_that_can_be_none_is_told(to: str, message: str) -> None:
+    with pytest.raises(ConfigError) as told:
+        async with opened(to):
+            pass
+    assert message in str(told.value)
+
+
+async def test_missing_credentials_are_told_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "word")
+    monkeypatch.delenv("AWS_ACCESS_KEY_ID", raising=False)
+    with pytest.raises(ConfigError, match="MissingAccessKeyId") as told:
+        async with opened("s3://warehouse?endpoint=http://127.0.0.1:9"):
+            pass
+    assert "\n" not in str(told.value)
+
+
 async def test_a_table_that_is_larger_than_the_memory_for_it_has_several_files_a_period(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -247,8 +247,11 @@ async def test_the_preferred_media_type_wins(endpoint: Endpoint, accept: str, me
     assert response.headers["content-type"].startswith(media + ";")
 
 
-async def test_a_client_that_takes_neither_is_told_what_there_is(endpoint: Endpoint) -> None:
-    response = await endpoint.post({"query": "{ __typename }"}, accept="image/png")
+@pytest.mark.parametrize("accept", ["image/png", "multipart/mixed;deferSpec=20220824"])
+async def test_a_client_that_takes_neither_is_told_what_there_is(
+    endpoint: Endpoint, accept: str
+) -> None:
+    response = await endpoint.post({"query": "{ __typename }"}, accept=accept)
     assert response.status_code == 406
     assert "application/json" in response.json()["errors"][0]["message"]
 

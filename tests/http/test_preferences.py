@@ -63,7 +63,9 @@ async def test_wrong_ids_are_errors_of_the_payload(gateway: Gateway) -> None:
     board = await gateway.board("bob", "Hidden", secret=True)
     pin = await gateway.pin("bob", board, "a pin")
     bob = str(gateway.people["bob"])
+    on_no_shard = [str((60_000 << 46) | (int(id) & ((1 << 46) - 1))) for id in (bob, board)]
     for field, selection, given, code in (
+        *(("seeLess", TUNED, {"id": id}, "NOT_FOUND") for id in on_no_shard),
         ("hidePin", HIDDEN, {"pinId": pin}, "NOT_FOUND"),
         ("hidePin", HIDDEN, {"pinId": bob}, "BAD_USER_INPUT"),
         ("seeLess", TUNED, {"id": board}, "NOT_FOUND"),
@@ -71,7 +73,8 @@ async def test_wrong_ids_are_errors_of_the_payload(gateway: Gateway) -> None:
         ("seeMore", TUNED, {"id": "x"}, "BAD_USER_INPUT"),
     ):
         payload = await gateway.try_to("ann", field, selection, **given)
-        assert [error["code"] for error in payload["errors"]] == [code], (field, given)
+        [error] = payload["errors"]
+        assert (error["code"], error["field"]) == (code, *given), (field, given)
 
 
 async def test_a_stranger_must_sign_in(gateway: Gateway) -> None:

@@ -1,5 +1,5 @@
 """`signOutEverywhere` and `refreshToken`: tokens of before are refused on every path at once, and
-open streams end."""
+open streams end. The streams of a deleted account end, too."""
 
 import asyncio
 import time
@@ -120,6 +120,30 @@ async def test_open_streams_of_the_user_end_and_streams_of_others_stay(
         assert (await events.event())[0] == "complete"
         await gateway.pin("ann", board, "after")
         assert (await bobs.next("s"))["data"]["boardChanged"]["kind"] == "SAVED"
+
+
+@pytest.mark.parametrize("stream", ["homeFeedUpdated { waiting }", "notified { unreadCount }"])
+async def test_open_streams_of_a_deleted_account_end(gateway: LiveGateway, stream: str) -> None:
+    document = f"subscription {{ {stream} }}"
+    async with (
+        gateway.socket("ann") as anns,
+        gateway.socket("bob") as bobs,
+        gateway.events(document, "ann") as events,
+    ):
+        for socket in (anns, bobs):
+            await socket.subscribe("s", document)
+            await socket.next("s")
+        assert (await events.event())[0] == "next"
+        done = await post(gateway, QUERIES["deletion"], token_of(gateway, "ann"))
+        assert done.json() == {"data": {"deleteAccount": {"errors": []}}}
+        assert await anns.closed() == (4403, f"Forbidden: {CLOSED}")
+        kind, told = await events.event()
+        assert (kind, told["errors"][0]["message"]) == ("next", CLOSED)
+        assert (await events.event())[0] == "complete"
+        await bobs.say(type="ping")
+        assert await bobs.hear() == {"type": "pong"}
+    again = await post(gateway, QUERIES["deletion"], token_of(gateway, "ann"))
+    assert again.json() == done.json()
 
 
 async def test_a_sign_out_while_no_messages_come_ends_streams_too(

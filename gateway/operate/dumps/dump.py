@@ -12,6 +12,8 @@ from hashlib import sha256
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from datasources.errors import ConfigError
 from datasources.parquet.columns import Column
 from datasources.scans import Scan, ShardScans, now
@@ -26,7 +28,7 @@ from gateway.operate.dumps.tables import SCHEMA, TABLES, DumpedTable
 from gateway.operate.imports.report import OnProgress, Progress
 
 if TYPE_CHECKING:
-    from datasources.parquet.partitions import Partitions
+    from datasources.parquet.partitions import Partitions, Written
 
 PAGE = 5_000
 """Rows that are read at a time."""
@@ -67,6 +69,7 @@ class Dump:
             ]
             if lacking:
                 await self._write_group(group, lacking)
+        await self._write_empty_tables()
         self.manifest.state, self.manifest.ended = FINISHED, now()
         await self._save()
 
@@ -100,17 +103,34 @@ class Dump:
         moment = len(self.manifest.moments) - 1
         return Part(name, shard, moment, rows_of_part, faults, files)
 
+    async def _write_empty_tables(self) -> None:
+        """Write a file without rows for each table that has none: programs can read no table
+        without a file."""
+        from datasources.parquet.partitions import Partitions
+
+        filled = {part.table for part in self.manifest.parts if part.files}
+        for at, part in enumerate(self.manifest.parts):
+            if part.table in filled:
+                continue
+            filled.add(part.table)
+            columns = TABLES[part.table].columns
+            held = Partitions(columns, self._metadata(part.table, part.shard))
+            file = await self._put(held.empty(), part.table, part.shard, 0)
+            self.manifest.parts[at] = msgspec.structs.replace(part, files=[file])
+
     async def _flush(self, held: "Partitions", table: str, shard: int, number: int) -> list[File]:
         """Write a file for each period of the rows. `number` is the number of the part's files that
         were written before."""
         files, taken = list[File](), held.take()
         while (found := await asyncio.to_thread(next, taken, None)) is not None:
-            folder = manifests.folder_of(table, shard, self.manifest.by, found.partition)
-            name = f"{folder}/{number + len(files):06d}.parquet"
-            await self._place.put(name, found.content)
-            digest = sha256(found.content).hexdigest()
-            files.append(File(name, found.rows, len(found.content), digest))
+            files.append(await self._put(found, table, shard, number + len(files)))
         return files
+
+    async def _put(self, written: "Written", table: str, shard: int, number: int) -> File:
+        folder = manifests.folder_of(table, shard, self.manifest.by, written.partition)
+        name, content = f"{folder}/{number:06d}.parquet", written.content
+        await self._place.put(name, content)
+        return File(name, written.rows, len(content), sha256(content).hexdigest())
 
     def _add(self, held: "Partitions", table: DumpedTable, shard: int, rows: Sequence[Row]) -> int:
         """Add rows of a shard. Returns the number of their faults."""

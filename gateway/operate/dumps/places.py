@@ -79,6 +79,8 @@ async def opened(to: str, pictures: str = "") -> AsyncIterator[DumpPlace]:
         return
     if "://" in to:
         raise ConfigError(f"can't write a dump to {mask(to)}: name a folder, or s3://BUCKET/PREFIX")
+    if not to:
+        raise ConfigError("can't write a dump to nowhere: name a folder, or s3://BUCKET/PREFIX")
     path = Path(to)
     try:
         os.makedirs(path, mode=0o700, exist_ok=True)

@@ -3,13 +3,14 @@
 import getpass
 import json
 import re
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from anyio.from_thread import start_blocking_portal
+from anyio.from_thread import BlockingPortal, start_blocking_portal
 from click.testing import CliRunner, Result
 
 from gateway.cli import main
@@ -21,13 +22,14 @@ from tests.gateways import Gateway, embedded_gateway
 
 class Reported(NamedTuple):
     """The directory of the stores, and the ids of what was reported: Bob's pin three times, his
-    board twice, and a comment and Bob himself once."""
+    board twice, and a comment and Bob himself once. `settle` does the jobs."""
 
     data: Path
     pin: str
     board: str
     comment: str
     bob: str
+    settle: Callable[[], None]
 
     def pinway(self, *arguments: str, answer: str = "") -> Result:
         given = ["reports", *arguments, "--data-dir", str(self.data)]
@@ -47,13 +49,13 @@ class Reported(NamedTuple):
 def reported(tmp_path: Path) -> Iterator[Reported]:
     with (
         start_blocking_portal() as portal,
-        portal.wrap_async_context_manager(serving(tmp_path / "data")) as made,
+        portal.wrap_async_context_manager(serving(tmp_path / "data", portal)) as made,
     ):
         yield made
 
 
 @asynccontextmanager
-async def serving(data: Path) -> AsyncIterator[Reported]:
+async def serving(data: Path, portal: BlockingPortal) -> AsyncIterator[Reported]:
     """A gateway with reports, which answers the commands."""
     settings = read_settings(options={"data_dir": data, "jobs.run": False})
     async with embedded_gateway(data) as gateway:
@@ -62,17 +64,18 @@ async def serving(data: Path) -> AsyncIterator[Reported]:
             return await requests.perform(settings, gateway.runtime, request, told)
 
         async with control.answering(data, perform):
-            yield await make(gateway, data)
+            yield await make(gateway, data, partial(portal.call, gateway.settle))
 
 
-async def make(gateway: Gateway, data: Path) -> Reported:
+async def make(gateway: Gateway, data: Path, settle: Callable[[], None]) -> Reported:
     await gateway.sign_up("ann", "bob", "cat", "dan")
     board = await gateway.board("bob", "Bad teas")
     pin = await gateway.pin("bob", board, "Dust\nof the road, swept up in the city of a queen")
     said = await gateway.mutate(
         "bob", "createComment", "comment { id }", pinId=pin, text="drink it"
     )
-    found = Reported(data, pin, board, said["comment"]["id"], str(gateway.people["bob"]))
+    bob = str(gateway.people["bob"])
+    found = Reported(data, pin, board, said["comment"]["id"], bob, settle)
     for viewer, id, reason, text in (
         ("ann", pin, "SPAM", "an advertisement"),
         ("cat", pin, "SPAM", ""),
@@ -187,6 +190,36 @@ def test_one_wrong_id_changes_nothing(reported: Reported) -> None:
             assert refused.exit_code == 1
             assert message in refused.output
         assert reported.pinway("show", id).exit_code == 1
+    assert len(reported.ids()) == 4
+
+
+def test_what_is_on_a_removed_object_is_told_as_deleted_and_can_be_closed(
+    reported: Reported,
+) -> None:
+    reported.json("remove", "--yes", reported.board)
+    told = {case["id"]: case["deleted"] for case in reported.json("list")["cases"]}
+    assert told == {reported.pin: True, reported.comment: False, reported.bob: False}
+    assert reported.pinway("remove", "--yes", reported.pin).stdout == "1 removed\n"
+    reported.settle()
+    assert reported.json("show", reported.comment)["deleted"]
+    assert "drink it (deleted)" in reported.pinway("list").stdout
+    assert reported.pinway("remove", "--yes", reported.comment).stdout == "1 removed\n"
+    assert reported.ids() == [reported.bob]
+
+
+def test_nothing_is_dismissed_beside_an_object_that_was_removed(reported: Reported) -> None:
+    reported.json("remove", "--yes", reported.comment)
+    refused = reported.pinway("dismiss", reported.pin, reported.comment, reported.board)
+    assert refused.exit_code == 1
+    assert f"{reported.comment} was removed on" in refused.output
+    assert reported.ids("--status", "dismissed") == []
+
+
+@pytest.mark.parametrize("name", ["", " ", "\x1b[31mZoë", "Zoë\nremoved by Max"])
+def test_an_operators_name_is_one_that_can_be_printed(reported: Reported, name: str) -> None:
+    refused = reported.pinway("dismiss", reported.pin, "--by", name)
+    assert (refused.exit_code, refused.output.count("\n")) == (1, 1)
+    assert f"{name!r} is no operator's name" in refused.output
     assert len(reported.ids()) == 4
 
 
