@@ -7,7 +7,7 @@ from math import ceil
 from datasources.errors import Forbidden, RateLimited
 from feed_engine.transactions import blocks
 from feed_engine.transactions.inputs import Deletion, NameChange, NewUser, ProfileChange
-from feed_engine.writes import accounts, user_names, users
+from feed_engine.writes import accounts, keys, users
 from resolvers import nodes
 from resolvers.context import Context
 from resolvers.mutations.images import stored_image
@@ -57,7 +57,7 @@ async def update_profile(context: Context, input: UpdateProfile) -> UpdateProfil
 
 @mutation
 async def change_user_name(context: Context, input: ChangeUserName) -> ChangeUserNamePayload:
-    user = await user_names.change_user_name(
+    user = await keys.change_user_name(
         context.stores,
         context.require_viewer(),
         NameChange(username=input.username),

@@ -7,7 +7,7 @@ from datasources.ids import Kind, kind_of
 from datasources.protocols import ShardTx
 from datasources.records import Interest, User
 from feed_engine.transactions.edit import edited
-from feed_engine.writes.users import NAMESPACE as USERNAMES
+from feed_engine.transactions.key_kinds import USERNAME
 from gateway.operate.imports.jsonl import InterestLine, UserLine, created_ms, decode
 from gateway.operate.imports.load import Load, Row, batches, batches_by, identity, patiently
 
@@ -23,7 +23,7 @@ class Naming(NamedTuple):
     taken: str  # the message for a name that another object has
 
 
-USERS = Naming("users", Kind.USER, USERNAMES, "the user name {0!r} is taken")
+USERS = Naming("users", Kind.USER, USERNAME.namespace, "the user name {0!r} is taken")
 INTERESTS = Naming("interests", Kind.INTEREST, SLUGS, "the slug {0!r} is taken")
 
 
