@@ -71,9 +71,7 @@ def email(context: Context, users: Sequence[User]) -> Column[str | None]:
 def issuer(context: Context, users: Sequence[User]) -> Column[str | None]:
     """The issuer by whose tokens the viewer signs in; None for all other users."""
     return [
-        issuer_and_subject(user.subject)[0]
-        if user.subject and user.id == context.viewer_id
-        else None
+        issuer_and_subject(user.subject)[0] or None if user.id == context.viewer_id else None
         for user in users
     ]
 

@@ -99,6 +99,8 @@ def subject_key(issuer: str, subject: str) -> str:
 
 
 def issuer_and_subject(key: str) -> tuple[str, str]:
-    """The two parts of a subject's key."""
+    """The two parts of a subject's key; two empty texts for an empty key."""
+    if not key:
+        return "", ""
     issuer, subject = msgspec.json.decode(key, type=tuple[str, str])
     return issuer, subject

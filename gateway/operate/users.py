@@ -52,15 +52,15 @@ def _key(settings: Settings, request: Mapping[str, Any]) -> tuple[KeyKind, str]:
 
 def _told(user: User) -> dict[str, Any]:
     state = "active" if user.active else "deleted" if user.deleted else "never signed up"
-    issuer, subject = issuer_and_subject(user.subject) if user.subject else (None, None)
+    issuer, subject = issuer_and_subject(user.subject)
     return {
         "id": str(user.id),
         "state": state,
         "username": user.username,
         "full_name": user.full_name,
         "email": user.email or None,
-        "issuer": issuer,
-        "subject": subject,
+        "issuer": issuer or None,
+        "subject": subject or None,
         "created": _time(user.created),
         "deleted": _time(user.deleted) if user.deleted else None,
         "kept": [

@@ -6,8 +6,9 @@ from datasources import records
 from datasources.ids import Kind, kind_of
 from datasources.protocols import ShardTx
 from datasources.records import Interest, User
+from feed_engine.transactions import validation
 from feed_engine.transactions.edit import edited
-from feed_engine.transactions.key_kinds import USERNAME
+from feed_engine.transactions.key_kinds import USERNAME, subject_key
 from gateway.operate.imports.jsonl import InterestLine, UserLine, created_ms, decode
 from gateway.operate.imports.load import Load, Row, batches, batches_by, identity, patiently
 
@@ -110,6 +111,8 @@ def _record(data: bytes) -> User | Interest:
                 full_name=line.full_name,
                 about=line.about,
                 avatar=line.avatar.stored() if line.avatar else None,
+                email=validation.email(line.email) if line.email else "",
+                subject=subject_key(line.issuer, line.subject) if line.subject else "",
             )
         case InterestLine():
             return Interest(
