@@ -12,16 +12,18 @@ import pytest
 
 from datasources.errors import StoreUnavailable
 from datasources.protocols import Stores
+from feed_engine import writes
 from feed_engine.transactions.key_kinds import subject_key
 from gateway.app import create_site
 from gateway.http import subjects
-from gateway.http.auth import Token
+from gateway.http.auth import CLOSED, Token
 from gateway.http.subjects import Subjects
 from gateway.settings import Settings, read_settings
 from gateway.site.runtime import running
-from tests.embedded_stores import drain
+from tests.embedded_stores import drain, patient_stores
 from tests.http.test_admin import client
 from tests.issuer import ALL, NAME, OTHER, signed
+from tests.live_gateways import live_gateway
 
 pytestmark = pytest.mark.anyio
 SUB = "auth0|5f7c8ec7c33c6c004bbafe82"
@@ -242,3 +244,29 @@ async def test_clients_stay_signed_in_while_a_mod_shard_is_away(
     [error] = answer.json()["errors"]
     assert error["extensions"]["code"] == "UNAVAILABLE"
     assert "10.0.0.1" not in error["message"]
+
+
+async def test_streams_of_a_subject_end_when_it_is_unlinked_and_others_stay(
+    tmp_path: Path,
+) -> None:
+    keys = tmp_path / "keys.json"
+    keys.write_bytes(ALL)
+    values = {"auth.issuer": NAME, "auth.keys": str(keys), "auth.subjects": True}
+    token = {"authorization": signed(sub=SUB)}
+    stranger = {"authorization": signed(sub="stranger")}
+    with patient_stores():
+        async with live_gateway(tmp_path / "data", values) as gateway:
+            await gateway.sign_up("ann")
+            ann, stores = gateway.people["ann"], gateway.stores
+            given = writes.SubjectChange(subject=subject_key(NAME, SUB))
+            await writes.change_subject(stores, ann, given)
+            async with (
+                gateway.socket(init=token) as by_subject,
+                gateway.socket("ann") as own,
+                gateway.socket(init=stranger) as other,
+            ):
+                await writes.change_subject(stores, ann, writes.SubjectChange(subject=None))
+                assert await by_subject.closed() == (4403, f"Forbidden: {CLOSED}")
+                for socket in (own, other):
+                    await socket.say(type="ping")
+                    assert await socket.hear() == {"type": "pong"}
