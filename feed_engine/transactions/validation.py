@@ -19,7 +19,6 @@ IMAGES = "/images/"  # pictures that the gateway itself serves
 
 _USERNAME = re.compile(r"[a-z0-9_.]{3,30}")
 _LOCAL = re.compile(r"""[^\s"(),.:;<>@\[\\\]]+(\.[^\s"(),.:;<>@\[\\\]]+)*""")
-_DOMAIN = re.compile(r"([^\W_]([\w-]{0,61}[^\W_])?\.)+[^\W\d_]([\w-]{0,61}[^\W_])?")
 _COLOR = re.compile(r"#[0-9a-fA-F]{6}")
 _UNPRINTABLE = re.compile(r"[\x00-\x20\x7f]")
 _BLANK = re.compile(
@@ -31,8 +30,9 @@ MARKS = 30
 languages need a few, and normalizing n marks in a row takes n² steps."""
 DECOMPOSED = 4
 """Characters into which one character of form NFC is decomposed, at most."""
-EMAIL_LENGTH, LOCAL_LENGTH = 254, 64
-"""Characters of an e-mail address, and of its part before the @, at most (RFC 5321)."""
+EMAIL_LENGTH, LOCAL_LENGTH, LABEL_LENGTH = 254, 64, 63
+"""Characters of an e-mail address, of its part before the @ (RFC 5321), and of a label of its
+domain (RFC 1035), at most."""
 UNGUESSABLE = 16
 """Characters in a sign-up's idempotency key, at least. A client that repeats the key gets the
 user's token, so nobody may guess it."""
@@ -129,7 +129,7 @@ def email(value: str) -> str:
     local, _, domain = value.rpartition("@")
     domain = unicodedata.normalize("NFC", domain.lower())
     fits = len(local) <= LOCAL_LENGTH and len(local) + 1 + len(domain) <= EMAIL_LENGTH
-    if not (fits and _LOCAL.fullmatch(local) and _DOMAIN.fullmatch(domain) and "_" not in domain):
+    if not (fits and _LOCAL.fullmatch(local) and _is_domain(domain)):
         raise BadInput(
             f"{shown(value)} is not an e-mail address: write it as name@example.org", "email"
         )
@@ -230,6 +230,25 @@ def _has_a_run_of_marks(value: str) -> bool:
         if run > MARKS:
             return True
     return False
+
+
+def _is_domain(value: str) -> bool:
+    """Whether the text is a name of two labels or more, in letters of any language."""
+    labels = value.split(".")
+    return (
+        len(labels) > 1
+        and not labels[-1].isdecimal()  # an address of four numbers
+        and all(
+            0 < len(label) <= LABEL_LENGTH
+            and not label.startswith("-")
+            and not label.endswith("-")
+            and all(
+                character == "-" or unicodedata.category(character)[0] in "LMN"
+                for character in label
+            )
+            for label in labels
+        )
+    )
 
 
 def unseen(character: str) -> str:

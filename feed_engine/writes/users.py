@@ -49,18 +49,22 @@ async def sign_up(
     unguessable_key(key)
     mod, name = stores.shards.mod, new.username
     holder, version = (await mod.look(USERNAME.namespace, [name]))[name]
-    by_subject, given = None, Input()
-    if subject is not None:
-        by_subject = (await mod.look(SUBJECT.namespace, [subject]))[subject]
-        found = await _of_subject(stores, subject, by_subject.id)
-        if found is not None:
-            return _named(found, name)
-        # Scoped by the versions, a name that was lost to somebody else may be asked for again.
-        key, given = f"{subject}\n{by_subject.version}\n{version}", NameChange(username=name)
     # The key's scope is the name, and its answer is stored on the shard of the name's holder, even
     # if shards were opened since.
     shard = shard_of(holder) if holder else stores.shards.objects.topology().place(name)
-    scoped = hashlib.sha256(f"{name}\n{key}".encode()).hexdigest() if key else None
+    given: Input = new
+    scope, subject_version = f"{name}\n{key}" if key else "", 0
+    if subject is not None:
+        claim = (await mod.look(SUBJECT.namespace, [subject]))[subject]
+        found = await _of_subject(stores, subject, claim.id)
+        if found is not None:
+            return _named(found, name)
+        # The subject is the key. With the versions in its scope, a name that was lost to somebody
+        # else may be asked for again. No client's key has a scope that begins so.
+        subject_version = claim.version
+        scope = f"\n{name}\n{subject}\n{subject_version}\n{version}"
+        given = NameChange(username=name)
+    scoped = hashlib.sha256(scope.encode()).hexdigest() if scope else None
 
     async def free() -> None:
         if holder is not None:
@@ -75,22 +79,22 @@ async def sign_up(
             avatar=new.avatar,
             claimed=version,
             subject=subject or "",
-            subject_claimed=by_subject.version if by_subject else 0,
+            subject_claimed=subject_version,
         )
         id = await tx.insert(Kind.USER, records.encode(user))
         # No cache can have a new object, so a failing cache does not fail the sign-up.
         tasks: list[AnyTask] = [TextChanged(object_ids=(id,))]
         claims, versions = [(USERNAME.namespace, name, id)], [version]
-        if subject is not None and by_subject is not None:
+        if subject is not None:
             claims.append((SUBJECT.namespace, subject, id))
-            versions.append(by_subject.version)
+            versions.append(subject_version)
         following = change(claims=claims, claim_versions=versions, tasks=tasks)
         return Outcome(id, Saved(id=id), following)
 
     async def again(saved: Saved) -> int:
         return saved.id
 
-    mutation = Mutation("signUp", shard, NOBODY, scoped, new if subject is None else given)
+    mutation = Mutation("signUp", shard, NOBODY, scoped, given)
     user = await access.recall(stores, User, await mutate(stores, mutation, free, work, again))
     if user.active:
         return user

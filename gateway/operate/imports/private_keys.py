@@ -1,5 +1,7 @@
 """Claims the e-mail addresses and subjects of an import's users, which their records have."""
 
+from functools import partial
+
 from datasources import records
 from datasources.ids import Kind, shard_of
 from datasources.protocols import ShardTx
@@ -20,8 +22,7 @@ async def claim_keys(load: Load) -> None:
     found = load.spool.rows("SELECT line, id FROM users WHERE id IS NOT NULL ORDER BY n")
     for batch in batches(found, load.options.batch):
         lines = {id: line for line, id in batch}
-        get = load.stores.shards.objects.get
-        stored = await patiently(lambda get=get, lines=lines: get([*lines]))  # type: ignore[misc]
+        stored = await patiently(partial(load.stores.shards.objects.get, [*lines]))
         users = records.decode_each(Kind.USER, stored).values()
         for kind in (EMAIL, SUBJECT):
             held = [it for it in users if isinstance(it, User) and it.active and kind.key_of(it)]

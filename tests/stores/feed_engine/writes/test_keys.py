@@ -137,6 +137,16 @@ async def test_an_email_address_is_normalized(stores: Stores, people: People) ->
 
 @pytest.mark.parametrize(
     "text",
+    ["a+b@x.org", "ann@\u0909\u0926\u093e\u0939\u0930\u0923.org", "\u00e4.b@xn--mxa.x--y.museum"],
+)
+async def test_an_address_of_any_language_is_kept_as_it_is(
+    stores: Stores, people: People, text: str
+) -> None:
+    assert (await give_email(stores, await people.user(), text)).email == text
+
+
+@pytest.mark.parametrize(
+    "text",
     [
         *("", " ", "ann", "ann@", "@x.org", "ann@localhost", "a@b@c", "a b@x.org", '"a"@x.org'),
         *("a..b@x.org", ".a@x.org", "a.@x.org", "a@-x.org", "a@x-.org", "a@x..org", "a@[1.2.3.4]"),
@@ -192,6 +202,17 @@ async def test_a_subject_that_signs_up_again_gets_its_user(stores: Stores, peopl
     await writes.change_user_name(stores, ann.id, writes.NameChange(username="ann.lee"))
     assert (await sign_up(stores, "ann")).id == ann.id  # a late repetition of the first sign-up
     assert await active(stores) == [await access.recall(stores, User, ann.id)]
+
+
+async def test_no_key_of_a_client_finds_the_sign_up_of_a_subject(
+    stores: Stores, people: People
+) -> None:
+    """The answer of a sign-up has the user's token."""
+    ann = await sign_up(stores, "ann")
+    for key in (f"{ANN}\n0\n0", f"\nann\n{ANN}\n0\n0", f"ann\n{ANN}\n0\n0"):
+        with pytest.raises(Conflict):
+            await writes.sign_up(stores, writes.NewUser(username="ann"), key=key)
+    assert await active(stores) == [ann]
 
 
 async def test_a_taken_name_leaves_the_subject_free(stores: Stores, people: People) -> None:
