@@ -1,7 +1,7 @@
 """E-mail addresses, and users who sign in by a subject: keys that are added, changed and freed."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
@@ -10,35 +10,19 @@ from datasources.errors import BadInput, Conflict, QuotaExceeded
 from datasources.ids import Kind
 from datasources.protocols import Stores
 from datasources.records import User, decode
-from datasources.valkey import ValkeyServer
 from feed_engine import writes
 from feed_engine.outbox.completion import change_of, fulfill, settle
 from feed_engine.transactions import access
 from feed_engine.transactions.key_kinds import EMAIL, SUBJECT, USERNAME, KeyKind, subject_key
-from tests.audit import audit
-from tests.embedded_stores import drain, embedded_config, embedded_stores, flush
+from tests.embedded_stores import drain
 from tests.people import People
 from tests.seams import Killed, Seam
+from tests.stores.feed_engine.writes.test_user_names import people, stores
 
+__all__ = ["people", "stores"]
 pytestmark = pytest.mark.anyio
 ANN, LEE = (subject_key("https://id.example/", name) for name in ("ann", "lee"))
 Give = Callable[[Stores, User, str | None], Awaitable[User]]
-
-
-@pytest.fixture
-async def stores(valkey: ValkeyServer, tmp_path_factory: Any) -> AsyncIterator[Stores]:
-    """Stores of this test alone: it runs all jobs that wait."""
-    await flush(valkey)
-    folder = tmp_path_factory.mktemp("stores")
-    async with embedded_stores(embedded_config(folder, valkey)) as opened:
-        yield opened
-
-
-@pytest.fixture
-async def people(stores: Stores) -> AsyncIterator[People]:
-    yield People(stores)
-    await drain(stores)
-    assert await audit(stores) == []
 
 
 async def give_email(stores: Stores, user: User, email: str | None, **options: Any) -> User:

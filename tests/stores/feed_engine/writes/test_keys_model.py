@@ -3,7 +3,7 @@ late steps: no key has two owners, no user's key has none, and no subject has tw
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import Awaitable
 from random import Random
 from typing import Any
 
@@ -13,7 +13,6 @@ from datasources.errors import RequestError, StoreError
 from datasources.ids import Kind
 from datasources.protocols import OutboxRow, Stores
 from datasources.records import User, decode
-from datasources.valkey import ValkeyServer
 from feed_engine import writes
 from feed_engine.outbox.change import KeyEnded
 from feed_engine.outbox.completion import change_of, fulfill, settle
@@ -22,28 +21,19 @@ from feed_engine.times import DAY
 from feed_engine.transactions import access
 from feed_engine.transactions.commit import now_ms
 from feed_engine.transactions.key_kinds import EMAIL, KINDS, SUBJECT, USERNAME, subject_key
-from tests.audit import audit
-from tests.embedded_stores import drain, embedded_config, embedded_stores, flush
+from tests.embedded_stores import drain
+from tests.people import People
 from tests.scale import seeds
 from tests.seams import Killed, Steps
+from tests.stores.feed_engine.writes.test_user_names import people, stores
 
+__all__ = ["people", "stores"]
 pytestmark = pytest.mark.anyio
 KEYS = {
     USERNAME: [f"model.{letter}" for letter in "abcde"],
     EMAIL: [f"{letter}@model.example" for letter in "abc"],
     SUBJECT: [subject_key("https://id.example/", letter) for letter in "abc"],
 }
-
-
-@pytest.fixture
-async def stores(valkey: ValkeyServer, tmp_path_factory: Any) -> AsyncIterator[Stores]:
-    """Stores of this test alone: it runs all jobs that wait."""
-    await flush(valkey)
-    folder = tmp_path_factory.mktemp("stores")
-    async with embedded_stores(embedded_config(folder, valkey)) as opened:
-        yield opened
-        await drain(opened)
-        assert await audit(opened) == []
 
 
 class Model:
@@ -148,7 +138,7 @@ class Model:
 
 @pytest.mark.parametrize("seed", seeds(20, 400))
 async def test_a_key_never_has_two_owners_and_a_users_key_never_none(
-    stores: Stores, seed: int
+    stores: Stores, people: People, seed: int
 ) -> None:
     random = Random(seed)
     model = Model(stores, random)
