@@ -37,11 +37,12 @@ class Image(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     color: str | None = None
 
 
-class KeptName(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
-    """A user name that is kept for a user who has another name now. `version` is the claim's
-    version, `until` the epoch ms at which the name becomes free. `ending`: it is being freed."""
+class KeptKey(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """A user name, e-mail address or subject that is kept for a user who has another one now.
+    `version` is the claim's version, `until` the epoch ms at which the key becomes free. `ending`:
+    it is being freed."""
 
-    name: str
+    key: str = msgspec.field(name="name")  # stored as in the time when only names were kept
     version: int
     until: int
     ending: bool = False
@@ -49,7 +50,11 @@ class KeptName(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 
 class User(Record, frozen=True, omit_defaults=True, kw_only=True):
     """A user. `deleted` is when the account was deleted. `claimed` is the version of the user
-    name's claim, `kept_names` are earlier names."""
+    name's claim, `kept_names` are earlier names.
+
+    The e-mail address, and the subject by whose tokens the user signs in, are private; "" for none.
+    They have claims and earlier values as the user name has. `feed_engine.transactions.key_kinds`
+    names the fields of each kind."""
 
     username: str
     full_name: str = ""
@@ -57,12 +62,18 @@ class User(Record, frozen=True, omit_defaults=True, kw_only=True):
     avatar: Image | None = None
     deleted: int = 0
     claimed: int = 0
-    kept_names: tuple[KeptName, ...] = ()
+    kept_names: tuple[KeptKey, ...] = ()
+    email: str = ""
+    email_claimed: int = 0
+    kept_emails: tuple[KeptKey, ...] = ()
+    subject: str = ""
+    subject_claimed: int = 0
+    kept_subjects: tuple[KeptKey, ...] = ()
 
     def is_named(self, name: str) -> bool:
         """Whether links by this name lead to the user."""
         return name == self.username or any(
-            kept.name == name and not kept.ending for kept in self.kept_names
+            kept.key == name and not kept.ending for kept in self.kept_names
         )
 
 

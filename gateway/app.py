@@ -22,10 +22,11 @@ from gateway.execution.executor import Executor
 from gateway.http import console
 from gateway.http.auth import Tokens
 from gateway.http.endpoint import FAILED, Front, GraphQLEndpoint, misdirected
-from gateway.http.issuer import new_issuer
+from gateway.http.issuer import Issuer, new_issuer
 from gateway.http.not_found import missing
 from gateway.http.peers import Proxies
 from gateway.http.persisted import persisted_documents
+from gateway.http.subjects import Subjects
 from gateway.http.this_machine import OperatorsNames, ThisMachine
 from gateway.http.web_client import WebClient
 from gateway.live.open_streams import OpenStreams
@@ -93,7 +94,8 @@ def create_site(
     the event loop's time. `trusted` are the trusted documents, if they are read already."""
     tokens = Tokens(settings.secret, settings.auth.token_hours)
     addresses = Addresses(settings.secret)
-    new_context = _contexts(settings, tokens, runtime, addresses)
+    issuer = new_issuer(settings)
+    new_context = _contexts(settings, tokens, runtime, addresses, issuer)
     executor, served = executor or new_executor(settings), Served()
     clients = _clients(settings, runtime, executor.refusals, shares)
     here = ThisMachine(settings)
@@ -113,7 +115,8 @@ def create_site(
         ),
         persisted=persisted_documents(settings, trusted),
         public_max_age=settings.http.public_max_age,
-        issuer=new_issuer(settings),
+        issuer=issuer,
+        subjects=Subjects(runtime.stores) if issuer is not None and issuer.subjects else None,
     )
     registry = new_registry(
         FeedCollector(runtime.races),
@@ -236,7 +239,11 @@ def _clients(
 
 
 def _contexts(
-    settings: Settings, tokens: Tokens, runtime: Runtime, addresses: Addresses
+    settings: Settings,
+    tokens: Tokens,
+    runtime: Runtime,
+    addresses: Addresses,
+    issuer: Issuer | None,
 ) -> Callable[[int | None], Context]:
     secret = settings.secret.encode()
     cursors, feed_tokens = Cursors(secret), FeedTokens(secret)
@@ -253,6 +260,7 @@ def _contexts(
             public_url=settings.url,
             issue_token=tokens.issue,
             sign_upload=sign_upload if runtime.stores.pictures else None,
+            subject_of=issuer.subject_of if issuer is not None and issuer.subjects else None,
             cursors=cursors,
             feed_tokens=feed_tokens,
             walks=runtime.walks,

@@ -30,7 +30,10 @@ class Context:
     """One request.
 
     `public_url` is the gateway's own address, without a slash at its end. `issue_token` makes a
-    bearer token for a user. `sign_upload` makes the address to which a user sends an upload, with
+    bearer token for a user. `subject` is the key of the subject that the request's token has in
+    place of an id, if it is a token of another issuer; the subject's user may not exist yet.
+    `subject_of` reads such a token, and returns its subject's key; None if subjects name nobody.
+    `sign_upload` makes the address to which a user sends an upload, with
     the epoch seconds until which it holds; None if nothing is uploaded. `asked` has the names of
     all fields in the request's document. `cursors` writes and reads the lists' cursors, and
     `feed_tokens` the payloads' feed tokens.
@@ -51,6 +54,8 @@ class Context:
     public_url: str
     issue_token: Callable[[int], str | None]
     sign_upload: Callable[[int, int], tuple[str, int]] | None = None
+    subject: str = ""
+    subject_of: Callable[[str], Awaitable[str]] | None = None
     asked: frozenset[str] = frozenset()
     cursors: Cursors = OF_THIS_PROCESS
     feed_tokens: FeedTokens = TOKENS_OF_THIS_PROCESS

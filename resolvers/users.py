@@ -6,6 +6,7 @@ from datasources.errors import BadInput
 from datasources.ids import MAX_LOCAL, Kind, compose
 from datasources.mappings import ListKey, Mapping
 from datasources.records import Board, Interest, Pin, User
+from feed_engine.transactions.key_kinds import issuer_and_subject
 from loaders.bulk import bulk
 from resolvers import orders, visibility
 from resolvers.columns import Column, lists_of, sizes, viewer_has
@@ -58,6 +59,21 @@ async def muted_users(
     """The users whom the viewer mutes, last muted first."""
     key = ListKey(Mapping.USER_MUTES_USERS, context.require_viewer())
     return await list_page(context, key, span(first, after, last, before), visibility.users)
+
+
+@bulk
+def email(context: Context, users: Sequence[User]) -> Column[str | None]:
+    """The viewer's own e-mail address; None for all other users."""
+    return [user.email or None if user.id == context.viewer_id else None for user in users]
+
+
+@bulk
+def issuer(context: Context, users: Sequence[User]) -> Column[str | None]:
+    """The issuer by whose tokens the viewer signs in; None for all other users."""
+    return [
+        issuer_and_subject(user.subject)[0] or None if user.id == context.viewer_id else None
+        for user in users
+    ]
 
 
 @bulk

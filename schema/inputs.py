@@ -75,6 +75,25 @@ class ChangeUserNameInput(inputs.ChangeUserName):
     idempotency_key: str | None = _key()
 
 
+@strawberry.input(description="The viewer's new e-mail address.")
+class ChangeEmailInput(inputs.ChangeEmail):
+    email: str | None = _given(
+        "An address as name@example.org, at most 254 characters; null to have none.", None
+    )
+    idempotency_key: str | None = _key()
+
+
+@strawberry.input(description="The subject by whose tokens the viewer will sign in.")
+class LinkSubjectInput(inputs.LinkSubject):
+    token: str = _given("A token of the subject, as its issuer signed it.")
+    idempotency_key: str | None = _key()
+
+
+@strawberry.input(description="The end of the viewer's sign-in by the subject.")
+class UnlinkSubjectInput(inputs.UnlinkSubject):
+    idempotency_key: str | None = _key()
+
+
 @strawberry.input(description="The end of all sessions of the viewer.")
 class SignOutEverywhereInput(inputs.SignOutEverywhere):
     idempotency_key: str | None = _key()

@@ -34,7 +34,8 @@ seconds for an address."""
 class Mutation:
     sign_up: payloads.SignUpPayload | None = mutation(
         people.sign_up,
-        "Create a user. The client must not be signed in; an address may create a few users.",
+        "Create a user. The client must not be signed in; an address may create a few users. With "
+        "a token of another issuer whose subject has no user, the new user is the subject's.",
         input=inputs.SignUpInput,
         cost=SIGN_UP,
     )
@@ -49,6 +50,27 @@ class Mutation:
         "Change the viewer's user name, a few times a day. For 30 days, the old name stays the "
         "viewer's, and links by it lead to the viewer; then it is free for others.",
         input=inputs.ChangeUserNameInput,
+        cost=WRITE,
+    )
+    change_email: payloads.ChangeEmailPayload | None = mutation(
+        people.change_email,
+        "Change or remove the viewer's e-mail address, a few times a day. Nobody else sees it, and "
+        "nobody else may have it. For 30 days, the old address stays the viewer's.",
+        input=inputs.ChangeEmailInput,
+        cost=WRITE,
+    )
+    link_subject: payloads.LinkSubjectPayload | None = mutation(
+        people.link_subject,
+        "Let the viewer sign in by the tokens of a subject of another issuer, in place of the "
+        "subject before. For 30 days, the old subject stays the viewer's.",
+        input=inputs.LinkSubjectInput,
+        cost=WRITE,
+    )
+    unlink_subject: payloads.UnlinkSubjectPayload | None = mutation(
+        people.unlink_subject,
+        "Let the viewer sign in by no subject. The request needs a token of this server. For 30 "
+        "days, the subject stays the viewer's: it can sign up no other user.",
+        input=inputs.UnlinkSubjectInput,
         cost=WRITE,
     )
     sign_out_everywhere: payloads.SignOutEverywherePayload | None = mutation(

@@ -89,7 +89,8 @@ def _feed_token() -> Any:
 class SignUpPayload:
     user: User | None = _object()
     token: str | None = plain(
-        "A bearer token for the new user; null when the same sign-up is sent again too late."
+        "A bearer token for the new user; null when the same sign-up is sent again too late, and "
+        "when the request has a token of another issuer, which signs the user in from now on."
     )
     errors: list[UserError] = _errors()
 
@@ -102,6 +103,30 @@ class UpdateProfilePayload:
 
 @strawberry.type(description="The viewer with the new user name, for every reader at once.")
 class ChangeUserNamePayload:
+    user: User | None = _object()
+    errors: list[UserError] = _errors()
+
+
+@strawberry.type(description="The viewer with the new e-mail address.")
+class ChangeEmailPayload:
+    user: User | None = _object()
+    errors: list[UserError] = _errors()
+
+
+@strawberry.type(
+    description="The viewer, whom tokens of the subject sign in now. Tokens of a subject that was "
+    "linked before sign nobody in."
+)
+class LinkSubjectPayload:
+    user: User | None = _object()
+    errors: list[UserError] = _errors()
+
+
+@strawberry.type(
+    description="The viewer, whom only tokens of this server sign in now. Streams that were opened "
+    "with the subject's tokens end."
+)
+class UnlinkSubjectPayload:
     user: User | None = _object()
     errors: list[UserError] = _errors()
 

@@ -32,6 +32,17 @@ class User(RecordType, Node):
     about: str = plain("A text about the user.")
     avatar: Image | None = plain("The user's picture.")
     created_at: datetime = created_at()
+    email: str | None = field(
+        users.email,
+        "The viewer's own e-mail address; null for every other user, and if the viewer has none.",
+        cached=0,
+    )
+    issuer: str | None = field(
+        users.issuer,
+        "The issuer by whose tokens the viewer signs in; null for every other user, and if only "
+        "the tokens of this server sign the viewer in.",
+        cached=0,
+    )
     board_count: int = field(
         users.board_count,
         "The number of the user's boards that the viewer may see.",

@@ -178,7 +178,7 @@ class OurContext(Context):
     """A context as the gateway's endpoint wants it: its viewer's blocks are known, and nobody has
     any."""
 
-    __slots__ = ("issued", "renewable")
+    __slots__ = ("issued", "renewable", "subject")
     blocks, closed = NONE, False
     stores = SimpleNamespace(object_cache=SimpleNamespace(local=None))
 

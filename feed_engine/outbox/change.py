@@ -162,9 +162,19 @@ class AccountErased(Task, frozen=True):
     at: int
 
 
+class KeyEnded(Task, frozen=True):
+    """A key was kept for a user until an epoch ms: it is freed, unless the user has it, or it is
+    kept for longer by now. `namespace` and `version` are the claim's."""
+
+    user_id: int
+    namespace: str
+    key: str
+    version: int
+    until: int
+
+
 class NameEnded(Task, frozen=True):
-    """A user name was kept for a user until an epoch ms: it is freed, unless the user has it, or it
-    is kept for longer by now. `version` is the claim's."""
+    """A KeyEnded of a user name, as earlier versions of Pinway posted it."""
 
     user_id: int
     name: str
@@ -236,6 +246,7 @@ AnyTask = (
     | BoardDeleted
     | AccountDeleted
     | AccountErased
+    | KeyEnded
     | NameEnded
     | Respace
     | VisitShown

@@ -23,6 +23,7 @@ from feed_engine.live.events import messages_of
 from feed_engine.outbox.change import KIND, Change, decode
 from feed_engine.outbox.priorities import of_tasks
 from feed_engine.transactions.edit import edited
+from feed_engine.transactions.key_kinds import KINDS
 
 log = logging.getLogger(__name__)
 
@@ -42,11 +43,7 @@ def change_of(row: OutboxRow) -> Change:
 async def fulfill(stores: Stores, change: Change) -> None:
     """Do the work of a change except its tasks: claims first, then rows, then caches. A reader that
     loads after the invalidation gets complete data. Raises StoreError when a part can't be done."""
-    stale = list(change.objects)
-    for (namespace, key, id), version in zip_longest(change.claims, change.claim_versions):
-        if not await _claim(stores, namespace, key, id, version):
-            await _deactivate(stores, id, key, version)
-            stale.append(id)
+    stale = [*change.objects, *await _claim_all(stores, change)]
     if change.edges:
         await stores.shards.mappings.apply(change.remote_edges())
     caches: list[Coroutine[Any, Any, None]] = []
@@ -118,6 +115,23 @@ async def _hand_over(stores: Stores, row: OutboxRow, change: Change) -> None:
         await stores.shards.outbox.finish(row.shard, row.id)
 
 
+async def _claim_all(stores: Stores, change: Change) -> list[int]:
+    """Claim the keys of new objects. An object that loses a key becomes inactive, and gives back
+    the keys before it. Returns the ids of objects that lost a key."""
+    lost: list[int] = []
+    claims = list(zip_longest(change.claims, change.claim_versions))
+    for at, ((namespace, key, id), version) in enumerate(claims):
+        if id in lost or await _claim(stores, namespace, key, id, version):
+            continue
+        lost.append(id)
+        if not await _deactivate(stores, namespace, key, id, version):
+            continue
+        for (other, of_other, holder), held in claims[:at]:
+            if holder == id:
+                await stores.shards.mod.release(other, of_other, id, held)
+    return lost
+
+
 async def _claim(stores: Stores, namespace: str, key: str, id: int, version: int | None) -> bool:
     mod = stores.shards.mod
     if version is None:
@@ -125,21 +139,29 @@ async def _claim(stores: Stores, namespace: str, key: str, id: int, version: int
     return await mod.claim_at(namespace, key, id, version) == id
 
 
-async def _deactivate(stores: Stores, id: int, key: str, version: int | None) -> None:
-    """Deactivate an object whose claim is lost. A user who has another name by now, or the same
-    name by a later claim, did not lose it: this is the repetition of an old row."""
+async def _deactivate(
+    stores: Stores, namespace: str, key: str, id: int, version: int | None
+) -> bool:
+    """Deactivate an object whose claim is lost. A user who has another key by now, or the same key
+    by a later claim, did not lose it: this is the repetition of an old row, and the result is
+    False."""
 
-    async def work(tx: ShardTx) -> None:
+    async def work(tx: ShardTx) -> bool:
         raw = await tx.get(id)
         if raw is None:
-            return
+            return False
         found = records.decode(kind_of(id), id, raw)
-        if isinstance(found, User) and (found.username, found.claimed) != (key, version or 0):
-            return
+        if isinstance(found, User):
+            kind = KINDS.get(namespace)
+            if kind is None:
+                raise StoreCorrupt(f"a claim of user {id}: unknown kind of key {namespace!r}")
+            if (kind.key_of(found), kind.version_of(found)) != (key, version or 0):
+                return False
         if found.active:
             await tx.update(id, edited(raw, {"active": False}, records.RECORDS[kind_of(id)]))
+        return True
 
-    await stores.shards.objects.transact(shard_of(id), work)
+    return await stores.shards.objects.transact(shard_of(id), work)
 
 
 async def _move(stores: Stores, moves: list[ListMove]) -> None:

@@ -29,7 +29,7 @@ from feed_engine.writes.account_tasks import account_deleted
 from feed_engine.writes.block_tasks import blocked
 from feed_engine.writes.board_tasks import board_deleted, board_secrecy
 from feed_engine.writes.event_tasks import events_recorded
-from feed_engine.writes.name_tasks import name_ended
+from feed_engine.writes.key_tasks import key_ended, name_ended
 from feed_engine.writes.notification_tasks import (
     comment_changed,
     notify_of_follow,
@@ -94,6 +94,7 @@ HANDLERS: dict[str, Handler] = {
     "BoardDeleted": noting(board_deleted, _board),
     "AccountDeleted": noting(account_deleted, _user, SEARCH),
     "AccountErased": account_erased,
+    "KeyEnded": key_ended,
     "NameEnded": name_ended,
     "Respace": respace,
     arrange.KIND: rearranged,

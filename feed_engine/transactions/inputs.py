@@ -61,6 +61,22 @@ class NameChange(Input, frozen=True, kw_only=True):
         return NameChange(username=v.free_username(self.username))
 
 
+class EmailChange(Input, frozen=True, kw_only=True):
+    """The new e-mail address of a user; None to have none."""
+
+    email: str | None
+
+    def checked(self) -> "EmailChange":
+        return EmailChange(email=None if self.email is None else v.email(self.email))
+
+
+class SubjectChange(Input, frozen=True, kw_only=True):
+    """The subject by whose tokens a user signs in, as a key (`key_kinds.subject_key`); None to sign
+    in by none."""
+
+    subject: str | None
+
+
 class Deletion(Input, frozen=True, kw_only=True):
     """The deletion of an account, with the user's own name."""
 

@@ -20,6 +20,7 @@ from feed_engine.times import DAY
 
 # The subjects of a viewer's own counts. All other subjects are ids, which are larger.
 WRITES, PINS, BOARDS, COMMENTS, VISITS, EVENTS, UPLOADS, USERNAMES, REPORTS = range(1, 10)
+EMAILS, SUBJECTS = 10, 11
 _OF_KINDS = {
     "createPin": (PINS, 4),
     "repin": (PINS, 4),
@@ -28,6 +29,8 @@ _OF_KINDS = {
     "createComment": (COMMENTS, 10),
     "report": (REPORTS, 100),
     "changeUserName": (USERNAMES, 2_000),
+    "changeEmail": (EMAILS, 2_000),
+    "linkSubject": (SUBJECTS, 2_000),
 }
 """The subject of a mutation, and the part of a day's writes that it may have: a fourth, a tenth, a
 hundredth, or a two-thousandth."""
@@ -46,6 +49,8 @@ _NAMES = {
     EVENTS: "events",
     UPLOADS: "uploads",
     USERNAMES: "changes of the user name",
+    EMAILS: "changes of the e-mail address",
+    SUBJECTS: "linked subjects",
     REPORTS: "reports",
 }
 

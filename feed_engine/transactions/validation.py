@@ -18,6 +18,7 @@ PIXELS = 100_000
 IMAGES = "/images/"  # pictures that the gateway itself serves
 
 _USERNAME = re.compile(r"[a-z0-9_.]{3,30}")
+_LOCAL = re.compile(r"""[^\s"(),.:;<>@\[\\\]]+(\.[^\s"(),.:;<>@\[\\\]]+)*""")
 _COLOR = re.compile(r"#[0-9a-fA-F]{6}")
 _UNPRINTABLE = re.compile(r"[\x00-\x20\x7f]")
 _BLANK = re.compile(
@@ -29,6 +30,9 @@ MARKS = 30
 languages need a few, and normalizing n marks in a row takes n² steps."""
 DECOMPOSED = 4
 """Characters into which one character of form NFC is decomposed, at most."""
+EMAIL_LENGTH, LOCAL_LENGTH, LABEL_LENGTH = 254, 64, 63
+"""Characters of an e-mail address, of its part before the @ (RFC 5321), and of a label of its
+domain (RFC 1035), at most."""
 UNGUESSABLE = 16
 """Characters in a sign-up's idempotency key, at least. A client that repeats the key gets the
 user's token, so nobody may guess it."""
@@ -115,6 +119,21 @@ def free_username(value: str) -> str:
     if name.strip("_.").replace(".", "_") in RESERVED:
         raise BadInput(f"the user name {name} is reserved: choose another", "username")
     return name
+
+
+def email(value: str) -> str:
+    """An e-mail address in Unicode's form NFC, its domain in lower case. The part before the @
+    keeps its case: some servers distinguish it (RFC 5321, 2.4). Quoted parts, comments and
+    addresses of hosts in brackets are refused."""
+    value = line(value, "email", EMAIL_LENGTH, least=1)
+    local, _, domain = value.rpartition("@")
+    domain = unicodedata.normalize("NFC", domain.lower())
+    fits = len(local) <= LOCAL_LENGTH and len(local) + 1 + len(domain) <= EMAIL_LENGTH
+    if not (fits and _LOCAL.fullmatch(local) and _is_domain(domain)):
+        raise BadInput(
+            f"{shown(value)} is not an e-mail address: write it as name@example.org", "email"
+        )
+    return f"{local}@{domain}"
 
 
 def link(value: str | None, field: str) -> str | None:
@@ -211,6 +230,25 @@ def _has_a_run_of_marks(value: str) -> bool:
         if run > MARKS:
             return True
     return False
+
+
+def _is_domain(value: str) -> bool:
+    """Whether the text is a name of two labels or more, in letters of any language."""
+    labels = value.split(".")
+    return (
+        len(labels) > 1
+        and not labels[-1].isdecimal()  # an address of four numbers
+        and all(
+            0 < len(label) <= LABEL_LENGTH
+            and not label.startswith("-")
+            and not label.endswith("-")
+            and all(
+                character == "-" or unicodedata.category(character)[0] in "LMN"
+                for character in label
+            )
+            for label in labels
+        )
+    )
 
 
 def unseen(character: str) -> str:

@@ -11,6 +11,7 @@ from feed_engine.ordering.reorder import reorder_pin
 from feed_engine.transactions.inputs import (
     BoardChange,
     Deletion,
+    EmailChange,
     NameChange,
     NewBoard,
     NewComment,
@@ -19,6 +20,7 @@ from feed_engine.transactions.inputs import (
     NewUser,
     PinChange,
     ProfileChange,
+    SubjectChange,
 )
 from feed_engine.transactions.results import (
     BoardWritten,
@@ -33,6 +35,7 @@ from feed_engine.writes.boards import create_board, delete_board, update_board
 from feed_engine.writes.comments import create_comment, delete_comment
 from feed_engine.writes.events import delete_events, record_events
 from feed_engine.writes.follows import follow, unfollow
+from feed_engine.writes.keys import change_email, change_subject, change_user_name
 from feed_engine.writes.likes import like_pin, unlike_pin
 from feed_engine.writes.move import move_pin
 from feed_engine.writes.notifications import mark_notifications_read
@@ -49,7 +52,6 @@ from feed_engine.writes.preferences import (
 from feed_engine.writes.reports import report
 from feed_engine.writes.sessions import sign_out_everywhere
 from feed_engine.writes.uploads import create_upload
-from feed_engine.writes.user_names import change_user_name
 from feed_engine.writes.users import sign_up, update_profile
 
 __all__ = [
@@ -57,6 +59,7 @@ __all__ = [
     "BoardWritten",
     "CommentWritten",
     "Deletion",
+    "EmailChange",
     "NameChange",
     "NewBoard",
     "NewComment",
@@ -68,7 +71,10 @@ __all__ = [
     "PinWritten",
     "ProfileChange",
     "Reordered",
+    "SubjectChange",
     "block_user",
+    "change_email",
+    "change_subject",
     "change_user_name",
     "create_board",
     "create_comment",

@@ -1,5 +1,5 @@
 """The task long after an account was deleted: it removes all that is left from the stores, and
-frees the user's names.
+frees the user's keys: names, e-mail addresses and subjects.
 
 The user's id stays: an inactive user without a name, and the block that refuses the user's tokens.
 Repins of the user's pins by others keep the number of their source.
@@ -40,6 +40,7 @@ from feed_engine.outbox.change import AccountDeleted, AccountErased, Advance, Ch
 from feed_engine.transactions import access, blocks
 from feed_engine.transactions.commit import commit
 from feed_engine.transactions.edit import edit
+from feed_engine.transactions.key_kinds import KINDS
 from feed_engine.writes.account_tasks import (
     FORWARD,
     Save,
@@ -51,7 +52,6 @@ from feed_engine.writes.account_tasks import (
     remove_rows,
     run_steps,
 )
-from feed_engine.writes.users import NAMESPACE
 
 ROWS = 200  # rows that are removed together
 PAGE = 500  # rows that are looked at together
@@ -215,20 +215,22 @@ async def _erase(
 
 
 async def _user(stores: Stores, task: AccountErased, place: str, save: Save) -> None:
-    """Remove the user's own lists, free the user name, and leave the id."""
+    """Remove the user's own lists, free the user's keys, and leave the id."""
     user_id = task.user_id
     user = await access.recall(stores, User, user_id)
     if not user.username:
         return  # it was done before
     for mapping in lists_of_kind(Kind.USER):
         await _clear(stores, ListKey(mapping, user_id))
-    for name in (user.username, *(kept.name for kept in user.kept_names)):
-        await stores.shards.mod.release(NAMESPACE, name, user_id)
+    for kind in KINDS.values():
+        for key in kind.all_of(user):
+            await stores.shards.mod.release(kind.namespace, key, user_id)
 
     async def work(tx: ShardTx) -> Change:
         found = await access.lock_any(tx, User, user_id)
         assert found is not None
-        await edit(tx, *found, {"username": "", "created": 0, "claimed": 0, "kept_names": ()})
+        cleared = {name: it for kind in KINDS.values() for name, it in kind.cleared().items()}
+        await edit(tx, *found, {**cleared, "created": 0})
         await tx.erase_visits(user_id)
         await tx.erase_events(user_id)
         await tx.erase_notifications(user_id)

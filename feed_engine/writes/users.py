@@ -18,57 +18,113 @@ from feed_engine.transactions.commit import (
     now_ms,
 )
 from feed_engine.transactions.edit import edit
-from feed_engine.transactions.inputs import NewUser, ProfileChange
+from feed_engine.transactions.inputs import Input, NameChange, NewUser, ProfileChange
+from feed_engine.transactions.key_kinds import SUBJECT, USERNAME
 from feed_engine.transactions.validation import unguessable_key
 
-NAMESPACE = "username"  # the claims' namespace
 NOBODY = 0  # the viewer id of idempotency keys of users who have no id yet
 
 
 async def sign_up(
-    stores: Stores, new: NewUser, *, key: str | None = None, at: int | None = None
+    stores: Stores,
+    new: NewUser,
+    *,
+    subject: str | None = None,
+    key: str | None = None,
+    at: int | None = None,
 ) -> User:
-    """Create a user. `at` is epoch ms; the default is now.
+    """Create a user. `at` is epoch ms; the default is now. `subject` is the key of the subject by
+    whose tokens the user signs in (`key_kinds.subject_key`).
 
-    The user is stored first and then claims the name. A user that comes second becomes inactive.
+    The user is stored first, and then claims the name, and the subject at last: a user who is found
+    by a subject is whole. A user that comes second becomes inactive, and gives the name back. So a
+    subject has one user, however often it signs up. It needs no idempotency key, and gets its user
+    again if it asks for the user's name.
+
     Raises BadInput, or Conflict if the name is taken, even by an earlier sign-up of the same person
-    without a key.
+    without a key or a subject; also if the subject has a user with another name, or is kept for a
+    user.
     """
     new = new.checked()
     unguessable_key(key)
-    holder, version = (await stores.shards.mod.look(NAMESPACE, [new.username]))[new.username]
+    mod, name = stores.shards.mod, new.username
+    holder, version = (await mod.look(USERNAME.namespace, [name]))[name]
     # The key's scope is the name, and its answer is stored on the shard of the name's holder, even
     # if shards were opened since.
-    shard = shard_of(holder) if holder else stores.shards.objects.topology().place(new.username)
-    scoped = hashlib.sha256(f"{new.username}\n{key}".encode()).hexdigest() if key else None
+    shard = shard_of(holder) if holder else stores.shards.objects.topology().place(name)
+    given: Input = new
+    scope, subject_version = f"{name}\n{key}" if key else "", 0
+    if subject is not None:
+        claim = (await mod.look(SUBJECT.namespace, [subject]))[subject]
+        found = await _of_subject(stores, subject, claim.id)
+        if found is not None:
+            return _named(found, name)
+        # The subject is the key. With the versions in its scope, a name that was lost to somebody
+        # else may be asked for again. No client's key has a scope that begins so.
+        subject_version = claim.version
+        scope = f"\n{name}\n{subject}\n{subject_version}\n{version}"
+        given = NameChange(username=name)
+    scoped = hashlib.sha256(scope.encode()).hexdigest() if scope else None
 
     async def free() -> None:
         if holder is not None:
-            raise taken(new.username)
+            raise USERNAME.refusal(name)
 
     async def work(tx: ShardTx, _: None) -> Outcome[int]:
         user = User(
             created=at if at is not None else now_ms(),
-            username=new.username,
+            username=name,
             full_name=new.full_name,
             about=new.about,
             avatar=new.avatar,
             claimed=version,
+            subject=subject or "",
+            subject_claimed=subject_version,
         )
         id = await tx.insert(Kind.USER, records.encode(user))
         # No cache can have a new object, so a failing cache does not fail the sign-up.
         tasks: list[AnyTask] = [TextChanged(object_ids=(id,))]
-        claims = [(NAMESPACE, new.username, id)]
-        following = change(claims=claims, claim_versions=[version], tasks=tasks)
+        claims, versions = [(USERNAME.namespace, name, id)], [version]
+        if subject is not None:
+            claims.append((SUBJECT.namespace, subject, id))
+            versions.append(subject_version)
+        following = change(claims=claims, claim_versions=versions, tasks=tasks)
         return Outcome(id, Saved(id=id), following)
 
     async def again(saved: Saved) -> int:
         return saved.id
 
-    mutation = Mutation("signUp", shard, NOBODY, scoped, new)
+    mutation = Mutation("signUp", shard, NOBODY, scoped, given)
     user = await access.recall(stores, User, await mutate(stores, mutation, free, work, again))
-    if not user.active:
-        raise taken(new.username)
+    if user.active:
+        return user
+    if subject is not None:
+        holder = (await mod.find(SUBJECT.namespace, [subject])).get(subject)
+        if (found := await _of_subject(stores, subject, holder)) is not None:
+            return _named(found, name)
+    raise USERNAME.refusal(name)
+
+
+async def _of_subject(stores: Stores, subject: str, holder: int | None) -> User | None:
+    """The user of a subject with this holder. Raises Conflict if the subject is kept for a user who
+    does not sign in by it, or whose account was deleted."""
+    if holder is None:
+        return None
+    user = await access.recall(stores, User, holder)
+    if not user.active or user.subject != subject:
+        raise Conflict(
+            "Your account by this token was unlinked or deleted less than 30 days ago: sign up "
+            "when it is free."
+        )
+    return user
+
+
+def _named(user: User, name: str) -> User:
+    """The user of a subject that signs up again. Raises Conflict if the user has another name."""
+    if not user.is_named(name):
+        raise Conflict(
+            f"You have an account already, with the user name {user.username}: use it.", "username"
+        )
     return user
 
 
@@ -96,8 +152,3 @@ async def update_profile(
     shard = access.home(stores, Kind.USER, viewer_id)
     mutation = Mutation("updateProfile", shard, viewer_id, key, wanted)
     return await mutate(stores, mutation, nothing, work, again)
-
-
-def taken(username: str) -> Conflict:
-    """The refusal of a user name that somebody else has."""
-    return Conflict(f"The user name {username} is taken: choose another.", "username")

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from datasources.protocols import Stores
-from feed_engine.writes.users import NAMESPACE
+from feed_engine.transactions.key_kinds import USERNAME
 from gateway.demo.content import demo_lines
 from gateway.demo.people import VIEWER
 from gateway.operate.imports.jsonl import canonical
@@ -23,7 +23,7 @@ async def demo_is_loaded(stores: Stores) -> bool:
 
 async def demo_viewer_id(stores: Stores) -> int | None:
     """The id of the user `demo`: the development server signs visitors in as this user."""
-    return (await stores.shards.mod.find(NAMESPACE, [VIEWER])).get(VIEWER)
+    return (await stores.shards.mod.find(USERNAME.namespace, [VIEWER])).get(VIEWER)
 
 
 async def fill_demo(stores: Stores, data_dir: Path, progress: OnProgress) -> None:

@@ -31,12 +31,14 @@ def bearer(authorization: str) -> str:
 
 class Token(NamedTuple):
     """A verified token: the viewer's id, and when it was issued and expires (epoch seconds).
-    `issued` is 0 if the token does not say it."""
+    `issued` is 0 if the token does not say it. `subject` is the key of the subject that the token
+    has in place of an id (`key_kinds.subject_key`); its user may not exist yet."""
 
-    viewer_id: int
+    viewer_id: int | None
     issued: float
     expires: float
     is_own: bool = True
+    subject: str = ""
 
     @property
     def renewable(self) -> float:

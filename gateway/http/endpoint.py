@@ -4,7 +4,7 @@ application."""
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Container, Mapping
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
@@ -12,7 +12,7 @@ from time import perf_counter
 from graphql import GraphQLError, OperationType
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from datasources.errors import StoreUnavailable, Unauthenticated
+from datasources.errors import StoreError, StoreUnavailable, Unauthenticated
 from gateway.cost.refusals import told, too_many
 from gateway.documents.trusted import TrustedDocuments
 from gateway.execution.executor import Executor, Result, refused, waiting
@@ -41,6 +41,7 @@ from gateway.http.requests import (
     read_query_string,
     response_type,
 )
+from gateway.http.subjects import Subjects
 from gateway.http.this_machine import ThisMachine
 from gateway.observe.answers import Served
 from gateway.observe.requests import Observed, Requests
@@ -163,8 +164,10 @@ class GraphQLEndpoint:
         persisted: PersistedDocuments | None = None,
         public_max_age: int = 0,
         issuer: Issuer | None = None,
+        subjects: Subjects | None = None,
     ) -> None:
-        """`issuer` reads tokens that are not the gateway's own. `public_max_age` is the maximum
+        """`issuer` reads tokens that are not the gateway's own, and `subjects` finds the users whom
+        they name by a subject. `public_max_age` is the maximum
         number of seconds for which shared caches may keep answers to a GET; 0 if they may keep
         none."""
         self._executor, self._tokens, self._new_context = executor, tokens, new_context
@@ -172,7 +175,7 @@ class GraphQLEndpoint:
         self._max_body_values = max_body_values
         self._clients, self._allowed_origins = clients, allowed_origins
         self._requests = requests or Requests()
-        self._public_max_age, self._issuer = public_max_age, issuer
+        self._public_max_age, self._issuer, self._subjects = public_max_age, issuer, subjects
         self._persisted = persisted or PersistedDocuments(TrustedDocuments())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -355,7 +358,12 @@ class GraphQLEndpoint:
         return token
 
     async def refuses(self, token: Token) -> bool:
-        """Whether the token's viewer has signed out everywhere since."""
+        """Whether the token's viewer has signed out everywhere since, or does not sign in by its
+        subject any more. While a store is away, only what is known counts."""
+        if self._subjects is not None and token.subject:
+            with suppress(StoreError):
+                if (await self._subjects.named(token)).viewer_id != token.viewer_id:
+                    return True
         return (await blocks.load(self._context(token))).refuses(token.issued)
 
     async def ends_streams(self, token: Token) -> bool:
@@ -441,6 +449,7 @@ class GraphQLEndpoint:
             return self._new_context(None)
         context = self._new_context(token.viewer_id)
         context.issued, context.renewable = token.issued, token.renewable
+        context.subject = token.subject
         return context
 
     async def _token(self, headers: Headers) -> Token | None:
@@ -452,6 +461,13 @@ class GraphQLEndpoint:
                 token = await self._issuer.read(authorization)
             except StoreUnavailable as error:
                 raise Refused(503, str(error), error.code, retry_after=f"{AGAIN:g}") from None
+        if token is not None and token.subject and self._subjects is not None:
+            try:
+                token = await self._subjects.named(token)
+            except StoreError as error:
+                log.warning("the user of a token can't be looked up: %s", error)
+                message = "the user of the token can't be looked up: try again later"
+                raise Refused(503, message, error.code, retry_after="1") from None
         return token or self._tokens.read(authorization)
 
 

@@ -1,5 +1,5 @@
 """Bearer tokens of another issuer, such as an identity provider: a JWT that is signed with one of
-the issuer's private keys. One of its claims is the viewer's id."""
+the issuer's private keys. One of its claims is the viewer's id, or its subject names the viewer."""
 
 import json
 import time
@@ -8,8 +8,9 @@ from collections.abc import Callable
 
 import jwt
 
-from datasources.errors import Unauthenticated
+from datasources.errors import BadInput, Unauthenticated
 from datasources.ids import InvalidId, Kind, parse
+from feed_engine.transactions.key_kinds import subject_key
 from gateway.http.auth import AUDIENCE, EXPIRED, NOT_VALID, Token, Verified, bearer, issued_at
 from gateway.http.issuer_keys import ALGORITHMS, IssuerKeys
 from gateway.settings import Settings
@@ -18,16 +19,27 @@ LEEWAY = 10
 """Seconds by which the clocks of the issuer and the gateway may differ."""
 _MOST, _MOST_HEADER = 8_192, 1_024
 """Characters of a token and of its header: a forged token must not take long to decode."""
+_MOST_SUBJECT = 255
+"""Characters of a subject, as in OpenID Connect Core 1.0, section 2."""
 
 
 class Issuer:
     """Reads the tokens of one issuer."""
 
     def __init__(
-        self, name: str, keys: IssuerKeys, claim: str, *, clock: Callable[[], float] = time.time
+        self,
+        name: str,
+        keys: IssuerKeys,
+        claim: str,
+        *,
+        subjects: bool = False,
+        clock: Callable[[], float] = time.time,
     ) -> None:
-        """`name` is the claim `iss` of all tokens; `claim` has the id of a user of Pinway."""
+        """`name` is the claim `iss` of all tokens; `claim` has the id of a user of Pinway. With
+        `subjects`, the claim `sub` is a subject of the issuer, never an id, and names the viewer
+        of a token without the claim `claim`."""
         self._name, self._keys, self._claim = name, keys, claim
+        self.subjects = subjects
         self._verified, self._generation = Verified(clock), keys.generation
 
     async def read(self, authorization: str) -> Token | None:
@@ -45,6 +57,17 @@ class Issuer:
             self._verified.put(token, known)
         return known
 
+    async def subject_of(self, token: str) -> str:
+        """The key of the subject that a token names (`key_kinds.subject_key`). Raises BadInput, and
+        StoreUnavailable if the issuer's keys could not be read yet."""
+        try:
+            found = await self.read(f"Bearer {token}")
+        except Unauthenticated as error:
+            raise BadInput(error.message, "token") from None
+        if found is None or not found.subject:
+            raise BadInput(f"token must be one of {self._name}, with a subject", "token")
+        return found.subject
+
     async def _verify(self, token: str, header: dict[str, object]) -> Token:
         id_ = header.get("kid", "")
         key = await self._keys.find(id_) if isinstance(id_, str) else None
@@ -58,12 +81,21 @@ class Issuer:
                 audience=AUDIENCE,
                 issuer=self._name,
                 leeway=LEEWAY,
-                options={"require": ["exp", "iss", "aud", self._claim]},
+                options={"require": ["exp", "iss", "aud", "sub" if self.subjects else self._claim]},
             )
+            expires = float(claims["exp"]) + LEEWAY
+            if self.subjects and (self._claim == "sub" or self._claim not in claims):
+                subject = _subject(claims["sub"])
+                return Token(
+                    viewer_id=None,
+                    issued=issued_at(claims),
+                    expires=expires,
+                    is_own=False,
+                    subject=subject_key(self._name, subject),
+                )
             named = claims[self._claim]
             # Numbers are refused: many issuers round them to 53 bits.
             viewer_id = parse(named if isinstance(named, str) else "", Kind.USER)
-            expires = float(claims["exp"]) + LEEWAY
             return Token(viewer_id, issued_at(claims), expires, is_own=False)
         except jwt.MissingRequiredClaimError as error:
             raise Unauthenticated(f"the token has no {error.claim}: get a new one") from None
@@ -82,7 +114,16 @@ class Issuer:
 def new_issuer(settings: Settings) -> Issuer | None:
     """The issuer that the settings name; None without one. Raises ConfigError."""
     auth = settings.auth
-    return Issuer(auth.issuer, IssuerKeys(auth.keys), auth.user_claim) if auth.keys else None
+    if not auth.keys:
+        return None
+    return Issuer(auth.issuer, IssuerKeys(auth.keys), auth.user_claim, subjects=auth.subjects)
+
+
+def _subject(claim: object) -> str:
+    """A subject. Raises Unauthenticated for a value that OpenID Connect does not allow."""
+    if isinstance(claim, str) and 0 < len(claim) <= _MOST_SUBJECT:
+        return claim
+    raise Unauthenticated(f"the token's claim sub is not a text of 1 to {_MOST_SUBJECT} characters")
 
 
 def _header(token: str) -> dict[str, object] | None:

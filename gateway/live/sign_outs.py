@@ -26,7 +26,10 @@ class SignOuts:
         self._hub, self._ends = hub, ends
 
     async def until(self, token: Token) -> None:
-        """Return when the streams of the token end."""
+        """Return when the streams of the token end. A token whose subject has no user stays."""
+        if token.viewer_id is None:
+            await asyncio.get_running_loop().create_future()
+            return
         while True:
             try:
                 if self._hub is None:

@@ -13,7 +13,7 @@ from datasources.protocols import PRIORITIES, OutboxEntry, SearchStore, Stores
 from feed_engine.outbox.completion import change_of
 from feed_engine.outbox.priorities import of_tasks
 from gateway.http.auth import Tokens
-from gateway.operate import backup, doctor, explaining, reports, training
+from gateway.operate import backup, doctor, explaining, reports, training, users
 from gateway.operate.control import Answer, ask
 from gateway.operate.imports.report import Progress
 from gateway.settings import EMBEDDED, Settings
@@ -78,6 +78,8 @@ async def perform(
             return await search_status(runtime)
         case "token":
             return await token(settings, stores, request["username"])
+        case "user find":
+            return await users.find_user(settings, stores, request)
     raise BadInput(f"there is no command {request['command']!r}")
 
 

@@ -110,6 +110,7 @@ class Auth(Table):
     demo_viewer: str = ""
     issuer: str = ""
     user_claim: str = Field(default="sub", min_length=1)
+    subjects: bool = False
     keys: str = ""  # after `issuer`, which its validation reads
 
     @field_validator("secret")

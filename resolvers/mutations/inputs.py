@@ -39,6 +39,18 @@ class ChangeUserName(Input):
     username: str
 
 
+class ChangeEmail(Input):
+    email: str | None
+
+
+class LinkSubject(Input):
+    token: str
+
+
+class UnlinkSubject(Input):
+    pass
+
+
 class SignOutEverywhere(Input):
     pass
 

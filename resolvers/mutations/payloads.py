@@ -43,6 +43,21 @@ class ChangeUserNamePayload(Payload):
 
 
 @dataclass(kw_only=True, slots=True)
+class ChangeEmailPayload(Payload):
+    user: User | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class LinkSubjectPayload(Payload):
+    user: User | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class UnlinkSubjectPayload(Payload):
+    user: User | None = None
+
+
+@dataclass(kw_only=True, slots=True)
 class SignOutEverywherePayload(Payload):
     pass
 

@@ -4,18 +4,36 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from math import ceil
 
-from datasources.errors import Forbidden, RateLimited
+from datasources.errors import BadInput, Forbidden, RateLimited
 from feed_engine.transactions import blocks
-from feed_engine.transactions.inputs import Deletion, NameChange, NewUser, ProfileChange
-from feed_engine.writes import accounts, user_names, users
+from feed_engine.transactions.inputs import (
+    Deletion,
+    EmailChange,
+    NameChange,
+    NewUser,
+    ProfileChange,
+    SubjectChange,
+)
+from feed_engine.writes import accounts, keys, users
 from resolvers import nodes
 from resolvers.context import Context
 from resolvers.mutations.images import stored_image
-from resolvers.mutations.inputs import ChangeUserName, DeleteAccount, SignUp, UpdateProfile
+from resolvers.mutations.inputs import (
+    ChangeEmail,
+    ChangeUserName,
+    DeleteAccount,
+    LinkSubject,
+    SignUp,
+    UnlinkSubject,
+    UpdateProfile,
+)
 from resolvers.mutations.payloads import (
+    ChangeEmailPayload,
     ChangeUserNamePayload,
     DeleteAccountPayload,
+    LinkSubjectPayload,
     SignUpPayload,
+    UnlinkSubjectPayload,
     UpdateProfilePayload,
 )
 from resolvers.payloads import mutation
@@ -28,8 +46,9 @@ short for somebody who learns or guesses an old key."""
 @mutation
 async def sign_up(context: Context, input: SignUp) -> SignUpPayload:
     """Create a user, and issue a token. Only requests without a viewer may sign up: if new accounts
-    could create accounts, each would add a rate limit of its own."""
-    if context.viewer_id is not None:
+    could create accounts, each would add a rate limit of its own. A subject without a user keeps
+    its token; if it has a user by now, the sign-up is repeated."""
+    if context.viewer_id is not None and not context.subject:
         raise Forbidden("you are signed in: sign up without the Authorization header")
     if context.signing_up is not None and (seconds := await context.signing_up()):
         raise RateLimited(
@@ -37,7 +56,11 @@ async def sign_up(context: Context, input: SignUp) -> SignUpPayload:
             f"{ceil(seconds)} s"
         )
     draft = NewUser(username=input.username, full_name=input.full_name, about=input.about)
-    user = await users.sign_up(context.stores, draft, key=input.idempotency_key)
+    user = await users.sign_up(
+        context.stores, draft, subject=context.subject or None, key=input.idempotency_key
+    )
+    if context.subject:
+        return SignUpPayload(user=user)
     is_new = datetime.now(UTC) - nodes.created_at(context, user) < TOKEN_FOR
     if is_new and input.idempotency_key:  # perhaps an old sign-up is sent again
         is_new = not (await blocks.read(context.stores, user.id)).signed_out
@@ -57,13 +80,50 @@ async def update_profile(context: Context, input: UpdateProfile) -> UpdateProfil
 
 @mutation
 async def change_user_name(context: Context, input: ChangeUserName) -> ChangeUserNamePayload:
-    user = await user_names.change_user_name(
+    user = await keys.change_user_name(
         context.stores,
         context.require_viewer(),
         NameChange(username=input.username),
         key=input.idempotency_key,
     )
     return ChangeUserNamePayload(user=user)
+
+
+@mutation
+async def change_email(context: Context, input: ChangeEmail) -> ChangeEmailPayload:
+    user = await keys.change_email(
+        context.stores,
+        context.require_viewer(),
+        EmailChange(email=input.email),
+        key=input.idempotency_key,
+    )
+    return ChangeEmailPayload(user=user)
+
+
+@mutation
+async def link_subject(context: Context, input: LinkSubject) -> LinkSubjectPayload:
+    """Let the viewer sign in by the tokens of a subject, which the input proves with a token."""
+    viewer_id = context.require_viewer()
+    if context.subject_of is None:
+        raise BadInput("This server takes no subjects of other issuers.", "token")
+    subject = await context.subject_of(input.token)
+    user = await keys.change_subject(
+        context.stores, viewer_id, SubjectChange(subject=subject), key=input.idempotency_key
+    )
+    return LinkSubjectPayload(user=user)
+
+
+@mutation
+async def unlink_subject(context: Context, input: UnlinkSubject) -> UnlinkSubjectPayload:
+    """Let the viewer sign in by no subject. A viewer who is signed in by the subject would lose the
+    account with it."""
+    viewer_id = context.require_viewer()
+    if context.subject:
+        raise Forbidden("you are signed in by this subject: unlink it with a token of signUp")
+    user = await keys.change_subject(
+        context.stores, viewer_id, SubjectChange(subject=None), key=input.idempotency_key
+    )
+    return UnlinkSubjectPayload(user=user)
 
 
 @partial(mutation, of_deleted=True)

@@ -51,7 +51,7 @@ async def test_a_name_is_changed_kept_and_freed(
         after = await rename(stores, ann, "ann.contract.two")
         names = [ann.username, "ann.contract.two"]
         assert await shards.mod.find("username", names) == dict.fromkeys(names, ann.id)
-        assert [kept.name for kept in after.kept_names] == [ann.username]
+        assert [kept.key for kept in after.kept_names] == [ann.username]
         await drain(stores, left)  # also the work of 30 days later
         assert await shards.mod.find("username", names) == {names[1]: ann.id}
         assert (await access.recall(stores, User, ann.id)).kept_names == ()

@@ -17,7 +17,7 @@ from datasources.ids import Kind
 from datasources.mappings import ListKey, Mapping, PageRequest, lists_of_kind
 from datasources.memory import MemoryObjectCache
 from datasources.protocols import Job, Lease, Stores, Window
-from datasources.records import User
+from datasources.records import User, decode
 from datasources.valkey import ValkeyServer
 from feed_engine import writes
 from feed_engine.feeds.rows import FOLLOWING, id_row
@@ -25,9 +25,10 @@ from feed_engine.feeds.settings import epoch_ms
 from feed_engine.outbox.completion import settle
 from feed_engine.outbox.jobs import run_job
 from feed_engine.transactions import access
+from feed_engine.transactions.key_kinds import EMAIL, SUBJECT, KeyKind
 from tests.audit import audit
 from tests.embedded_stores import drain, embedded_config, embedded_stores, flush
-from tests.faults.writer import WRITES, Ids
+from tests.faults.writer import WRITES, Ids, email_of, subject_of
 from tests.people import People
 from tests.relay_page import relay_once
 from tests.scale import scaled
@@ -216,6 +217,36 @@ async def _signed_up(people: People, ids: Ids) -> bool:
     return bool(await people.stores.shards.mod.find("username", [name]))
 
 
+async def _signed_up_by_subject(people: People, ids: Ids) -> bool:
+    """Check that the subject has one whole user, or neither a claim nor a user."""
+    found = await people.stores.shards.objects.list(Kind.USER, 0, 10_000)
+    subject, name = subject_of(ids), f"newcomer{ids['number']}"
+    users = [decode(Kind.USER, id, data) for id, data in found]
+    owners = [it.id for it in users if isinstance(it, User) and it.subject == subject and it.active]
+    mod = people.stores.shards.mod
+    assert [*(await mod.find("subject", [subject])).values()] == owners
+    assert [*(await mod.find("username", [name])).values()] == owners
+    assert len(owners) <= 1
+    return bool(owners)
+
+
+async def _changed(people: People, ids: Ids, kind: KeyKind, key: str) -> bool:
+    """Check that the viewer has the key, or that nobody has."""
+    user = (await access.read(people.stores, User, [ids["viewer"]]))[ids["viewer"]]
+    held = await people.stores.shards.mod.find(kind.namespace, [key])
+    done = kind.key_of(user) == key
+    assert (held, kind.kept_of(user)) == ({key: user.id} if done else {}, ())
+    return done
+
+
+async def _linked(people: People, ids: Ids) -> bool:
+    return await _changed(people, ids, SUBJECT, subject_of(ids))
+
+
+async def _addressed(people: People, ids: Ids) -> bool:
+    return await _changed(people, ids, EMAIL, email_of(ids))
+
+
 async def _renamed(people: People, ids: Ids) -> bool:
     """Check that the viewer has one name, which nobody else may take, and no other name is kept."""
     stores, name = people.stores, f"renamed{ids['number']}"
@@ -275,6 +306,9 @@ HAPPENED: dict[str, Callable[[People, Ids], Awaitable[bool]]] = {
     "likePin": _liked,
     "follow": _followed,
     "signUp": _signed_up,
+    "signUp of a subject": _signed_up_by_subject,
+    "linkSubject": _linked,
+    "changeEmail": _addressed,
     "changeUserName": _renamed,
     "updateBoard": _secret,
     "updateBoard and its jobs": _secret,

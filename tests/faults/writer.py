@@ -29,6 +29,7 @@ from feed_engine.feeds.rows import TABLES_POOLS
 from feed_engine.ordering import arrange
 from feed_engine.outbox.completion import settle
 from feed_engine.outbox.jobs import run_job
+from feed_engine.transactions.key_kinds import subject_key
 from feed_engine.writes import board_tasks
 
 Ids = dict[str, int]
@@ -43,6 +44,14 @@ async def _and_its_jobs(stores: Stores, write: Awaitable[object]) -> None:
         await run_job(stores, Job(row.shard, row.id))
 
 
+def subject_of(ids: Ids) -> str:
+    return subject_key("https://id.example/", f"person {ids['number']}")
+
+
+def email_of(ids: Ids) -> str:
+    return f"person{ids['number']}@example.org"
+
+
 WRITES: dict[str, Callable[[Stores, Ids], Awaitable[object]]] = {
     "createPin": lambda stores, ids: writes.create_pin(
         stores,
@@ -55,6 +64,15 @@ WRITES: dict[str, Callable[[Stores, Ids], Awaitable[object]]] = {
     "follow": lambda stores, ids: writes.follow(stores, ids["viewer"], ids["other"], key="k"),
     "signUp": lambda stores, ids: writes.sign_up(
         stores, writes.NewUser(username=f"newcomer{ids['number']}"), key="the key of a sign-up"
+    ),
+    "signUp of a subject": lambda stores, ids: writes.sign_up(
+        stores, writes.NewUser(username=f"newcomer{ids['number']}"), subject=subject_of(ids)
+    ),
+    "linkSubject": lambda stores, ids: writes.change_subject(
+        stores, ids["viewer"], writes.SubjectChange(subject=subject_of(ids)), key="k"
+    ),
+    "changeEmail": lambda stores, ids: writes.change_email(
+        stores, ids["viewer"], writes.EmailChange(email=email_of(ids)), key="k"
     ),
     "changeUserName": lambda stores, ids: writes.change_user_name(
         stores, ids["viewer"], writes.NameChange(username=f"renamed{ids['number']}"), key="k"

@@ -90,6 +90,8 @@ async def test_every_kind_of_mutation_answers_the_same_again(gateway: Gateway) -
     await gateway.sign_up("dora")
     await twice(gateway, "dora", "signOutEverywhere", "")
     await twice(gateway, "dora", "changeUserName", "user { id username }", username="dora.two")
+    await twice(gateway, "dora", "changeEmail", "user { id email }", email="dora@example.org")
+    await twice(gateway, "dora", "unlinkSubject", "user { id issuer }")
     await twice(gateway, "dora", "deleteAccount", "deletedUserId", username="dora.two")
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from gateway.http.auth import CLOSED, Tokens
+from gateway.http.auth import CLOSED, Token, Tokens
 from gateway.live import sign_outs
 from tests.embedded_stores import patient_stores
 from tests.live_gateways import LiveGateway, live_gateway
@@ -179,7 +179,7 @@ async def test_without_broadcasts_the_sign_out_is_read_again_and_again(
         return refused
 
     monkeypatch.setattr(sign_outs, "PAUSE", 0)
-    waiting = asyncio.create_task(sign_outs.SignOuts(None, refuses).until(None))  # type: ignore[arg-type]
+    waiting = asyncio.create_task(sign_outs.SignOuts(None, refuses).until(Token(7, 0, 0)))
     await asked.get()
     await asked.get()
     refused = True

@@ -22,6 +22,7 @@ from datasources.mappings import (
 )
 from datasources.protocols import Stores
 from datasources.records import Board, Comment, Image, Interest, Pin, Record, User
+from feed_engine.transactions.key_kinds import issuer_and_subject
 from gateway.operate.imports.jsonl import (
     AnyLine,
     BoardLine,
@@ -125,6 +126,7 @@ async def _lines(stores: Stores, keys: Keys, found: list[Record]) -> list[AnyLin
         match record:
             case User():
                 avatar = _image(record.avatar)
+                issuer, subject = issuer_and_subject(record.subject)
                 lines.append(
                     UserLine(
                         key=key,
@@ -133,6 +135,9 @@ async def _lines(stores: Stores, keys: Keys, found: list[Record]) -> list[AnyLin
                         full_name=record.full_name,
                         about=record.about,
                         avatar=avatar,
+                        email=record.email,
+                        issuer=issuer,
+                        subject=subject,
                     )
                 )
             case Interest():

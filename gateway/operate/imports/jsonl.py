@@ -56,6 +56,8 @@ Title = Annotated[str, Meta(max_length=500)]
 About = Annotated[str, Meta(max_length=2000)]
 Description = Annotated[str, Meta(max_length=5000)]
 CommentText = Annotated[str, Meta(min_length=1, max_length=2000)]
+Email = Annotated[str, Meta(max_length=254)]
+Subject = Annotated[str, Meta(max_length=255)]
 Link = Annotated[str, Meta(pattern=_LINK, max_length=2048)]
 ImageUrl = Annotated[str, Meta(pattern=_IMAGE, max_length=2048)]
 Pixels = Annotated[int, Meta(ge=1, le=100_000)]
@@ -97,6 +99,9 @@ class UserLine(Line, frozen=True, kw_only=True, tag="user"):
     full_name: Annotated[str, Meta(max_length=180)] = ""
     about: About = ""
     avatar: ImageField | None = None
+    email: Email = ""
+    issuer: Subject = ""
+    subject: Subject = ""
 
 
 class InterestLine(Line, frozen=True, kw_only=True, tag="interest"):
@@ -197,6 +202,7 @@ def canonical(line: AnyLine) -> bytes:
     changes: dict[str, object] = {"created": time_of(created_ms(line))}
     if isinstance(line, UserLine):
         changes["username"] = line.username.lower()
+        changes["email"] = validation.email(line.email) if line.email else ""
     elif isinstance(line, PinLine):
         changes["interests"] = tuple(dict.fromkeys(line.interests))
         if line.sequence == str(sequence_of(line.key, created_ms(line))):
@@ -250,6 +256,13 @@ def _problem(line: AnyLine) -> str | None:
             validation.link(address, field)
         except BadInput as error:
             return f"{error.message} - at `$.{field}`"
+    if isinstance(line, UserLine):
+        if bool(line.issuer) != bool(line.subject):
+            return "Expected both or none of `issuer` and `subject`"
+        try:
+            validation.email(line.email or "none@example.org")
+        except BadInput as error:
+            return f"{error.message} - at `$.email`"
     if isinstance(line, BoardLine | InterestLine) and not line.name.strip():
         return _blank("name")
     if isinstance(line, CommentLine) and not line.text.strip():

@@ -18,7 +18,15 @@ from datasources.errors import ConfigError
 from datasources.protocols import Stores
 from feed_engine.related.walks import Walks
 from feed_engine.search.upkeep import note_all
-from gateway.operate.imports import checks, edges, feeds, objects, related, unique_names
+from gateway.operate.imports import (
+    checks,
+    edges,
+    feeds,
+    objects,
+    private_keys,
+    related,
+    unique_names,
+)
 from gateway.operate.imports.events import Fault, Trashed
 from gateway.operate.imports.import_source import Source
 from gateway.operate.imports.lines import Entries, Entry
@@ -179,6 +187,7 @@ async def write_lines(load: Load) -> None:
     checks.references(load.spool, load.complaints)
     whole = await unique_names.store_new(load, unique_names.USERS)
     whole &= await unique_names.store_new(load, unique_names.INTERESTS)
+    await private_keys.claim_keys(load)
     if not whole:
         checks.references(load.spool, load.complaints)
     if not await objects.load_boards(load):

@@ -6,8 +6,9 @@ from datasources import records
 from datasources.ids import Kind, kind_of
 from datasources.protocols import ShardTx
 from datasources.records import Interest, User
+from feed_engine.transactions import validation
 from feed_engine.transactions.edit import edited
-from feed_engine.writes.users import NAMESPACE as USERNAMES
+from feed_engine.transactions.key_kinds import USERNAME, subject_key
 from gateway.operate.imports.jsonl import InterestLine, UserLine, created_ms, decode
 from gateway.operate.imports.load import Load, Row, batches, batches_by, identity, patiently
 
@@ -23,7 +24,7 @@ class Naming(NamedTuple):
     taken: str  # the message for a name that another object has
 
 
-USERS = Naming("users", Kind.USER, USERNAMES, "the user name {0!r} is taken")
+USERS = Naming("users", Kind.USER, USERNAME.namespace, "the user name {0!r} is taken")
 INTERESTS = Naming("interests", Kind.INTEREST, SLUGS, "the slug {0!r} is taken")
 
 
@@ -110,6 +111,8 @@ def _record(data: bytes) -> User | Interest:
                 full_name=line.full_name,
                 about=line.about,
                 avatar=line.avatar.stored() if line.avatar else None,
+                email=validation.email(line.email) if line.email else "",
+                subject=subject_key(line.issuer, line.subject) if line.subject else "",
             )
         case InterestLine():
             return Interest(

@@ -19,6 +19,7 @@ from feed_engine.outbox.change import (
     FeedShort,
     Followed,
     InterestShort,
+    KeyEnded,
     NameEnded,
     PinArrived,
     PinHidden,
@@ -53,6 +54,7 @@ TASKS: list[Task] = [
     BoardDeleted(BOARD, 9),
     AccountDeleted(USER, 1_700_000_000_007),
     AccountErased(USER, 1_700_000_000_008),
+    KeyEnded(USER, "email", "ann@example.org", 2, 1_700_000_000_010),
     NameEnded(USER, "ann", 2, 1_700_000_000_009),
     Respace(BOARD, "17000000000000000000000000000000000000", 2),
     VisitShown(USER, 12),
@@ -107,7 +109,20 @@ VALUES: dict[str, Kept] = {
             created=1,
             username="ann.lee",
             claimed=2,
-            kept_names=(records.KeptName("ann", 1, 1_700_000_000_000),),
+            kept_names=(records.KeptKey("ann", 1, 1_700_000_000_000),),
+        )
+    ),
+    "user-keys.json": _record(
+        records.User(
+            id=USER,
+            created=1,
+            username="ann",
+            email="ann@example.org",
+            email_claimed=1,
+            kept_emails=(records.KeptKey("ann@example.com", 0, 1_700_000_000_000),),
+            subject='["https://id.example/","ann"]',
+            subject_claimed=2,
+            kept_subjects=(records.KeptKey('["https://id.example/","lee"]', 3, 5, True),),
         )
     ),
     "board.json": _record(records.Board(id=BOARD, name="Tea", owner_id=USER, secret=True, flips=3)),

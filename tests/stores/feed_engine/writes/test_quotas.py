@@ -18,6 +18,7 @@ from datasources.records import Pin, User
 from feed_engine import writes
 from feed_engine.times import DAY
 from feed_engine.transactions import quotas
+from feed_engine.transactions.key_kinds import subject_key
 from feed_engine.transactions.quotas import BOARDS, COMMENTS, PINS, WRITES
 from feed_engine.writes.events import Happened
 from tests.people import People
@@ -244,7 +245,7 @@ async def test_every_write_of_a_viewer_is_counted(bounded: Stores, people: Peopl
     pins = [await people.pin(mine) for _ in range(200)]
     said = (await comment(bounded._replace(writes_per_day=0), ann, pin)).comment
     ids = [own.id for own in pins]
-    board, own = mine.id, ids[0]
+    board, own, key = mine.id, ids[0], subject_key("https://id.example/", "ann")
     every: dict[Callable[[], Awaitable[Any]], int] = {
         lambda: writes.create_board(stores, ann.id, writes.NewBoard(name="x")): 1,
         lambda: writes.update_board(stores, ann.id, board, writes.BoardChange(name="y")): 1,
@@ -280,6 +281,9 @@ async def test_every_write_of_a_viewer_is_counted(bounded: Stores, people: Peopl
         lambda: writes.update_profile(stores, ann.id, writes.ProfileChange(about="me")): 1,
         lambda: writes.sign_out_everywhere(stores, ann.id): 0,
         lambda: writes.change_user_name(stores, ann.id, writes.NameChange(username="quoted")): 1,
+        lambda: writes.change_email(stores, ann.id, writes.EmailChange(email="a@x.org")): 1,
+        lambda: writes.change_subject(stores, ann.id, writes.SubjectChange(subject=key)): 1,
+        lambda: writes.change_subject(stores, ann.id, writes.SubjectChange(subject=None)): 0,
         lambda: writes.delete_account(stores, ann.id, writes.Deletion(username="quoted")): 0,
     }
     total = 0
@@ -288,4 +292,5 @@ async def test_every_write_of_a_viewer_is_counted(bounded: Stores, people: Peopl
         total += amount
         assert (await used(stores, ann))[WRITES] == total, f"write {number}"
     of_viewers = set(writes.__all__) - {"sign_up"}
-    assert len(every) - 1 == sum(name[0].islower() for name in of_viewers)
+    # Reordering pins and changing a subject are there twice.
+    assert len(every) - 2 == sum(name[0].islower() for name in of_viewers)

@@ -1,33 +1,29 @@
 """Changes of user names: what links and claims say at each step, and a model in random schedules
 with crashes, repeated jobs and late steps: no name has two owners, and no user's name has none."""
 
-import asyncio
-import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable
-from random import Random
-from types import SimpleNamespace
+from collections.abc import AsyncIterator, Awaitable
 from typing import Any
 
 import msgspec
 import pytest
 
-from datasources.errors import BadInput, Conflict, NotFound, QuotaExceeded, RequestError, StoreError
-from datasources.ids import Kind, shard_of
+from datasources.errors import BadInput, Conflict, NotFound, QuotaExceeded
+from datasources.ids import shard_of
 from datasources.protocols import Claim, Job, OutboxRow, Stores
-from datasources.records import User, decode
+from datasources.records import User
 from datasources.valkey import ValkeyServer
 from feed_engine import writes
-from feed_engine.outbox.change import KIND, NameEnded, TextChanged, change, encode
+from feed_engine.outbox.change import KIND, KeyEnded, TextChanged, change, encode
 from feed_engine.outbox.completion import change_of, fulfill, settle
 from feed_engine.outbox.jobs import run_job
-from feed_engine.outbox.tasks import HANDLERS, name_of
+from feed_engine.outbox.tasks import name_of
 from feed_engine.times import DAY
 from feed_engine.transactions import access
-from feed_engine.writes import name_tasks, user_names
+from feed_engine.writes import key_tasks, keys
 from tests.audit import audit
 from tests.embedded_stores import drain, embedded_config, embedded_stores, flush
 from tests.people import People
-from tests.scale import seeds
+from tests.seams import Killed, Seam
 
 pytestmark = pytest.mark.anyio
 
@@ -60,11 +56,11 @@ async def test_a_user_gets_a_new_name_and_keeps_the_old_one_for_30_days(
     stores: Stores, people: People
 ) -> None:
     ann = await people.user()
-    before = user_names.now_ms()
+    before = keys.now_ms()
     after = await rename(stores, ann, " Ann.Lee ")
     assert after.username == "ann.lee"
     [kept] = after.kept_names
-    assert (kept.name, kept.version, kept.ending) == (ann.username, 0, False)
+    assert (kept.key, kept.version, kept.ending) == (ann.username, 0, False)
     assert 0 <= kept.until - before - 30 * DAY < DAY
     assert await access.read(stores, User, [ann.id]) == {ann.id: after}
     for name in ("ann.lee", ann.username):
@@ -95,7 +91,7 @@ async def test_a_user_can_go_back_and_the_end_of_the_first_time_frees_nothing(
     ann = await people.user()
     await rename(stores, ann, "ann.two")
     back = await rename(stores, ann, ann.username)
-    assert (back.username, [kept.name for kept in back.kept_names]) == (ann.username, ["ann.two"])
+    assert (back.username, [kept.key for kept in back.kept_names]) == (ann.username, ["ann.two"])
     await drain(stores)
     assert await holder(stores, ann.username) == ann.id
     assert await holder(stores, "ann.two") is None
@@ -105,14 +101,14 @@ async def test_a_name_kept_again_is_kept_until_its_last_time(
     stores: Stores, people: People
 ) -> None:
     ann = await people.user()
-    start = user_names.now_ms()
+    start = keys.now_ms()
     for day, name in enumerate(("ann.four", ann.username, "ann.four")):
         await rename(stores, ann, name, at=start + day * DAY)
     ends = [
         (row, task)
         for row in await stores.shards.outbox.pending(2**62, 100)
         for task in change_of(row).tasks
-        if isinstance(task, NameEnded) and task.name == ann.username
+        if isinstance(task, KeyEnded) and task.key == ann.username
     ]
     (first, early), (last, late) = sorted(ends, key=lambda end: end[1].until)
     assert late.until - early.until == 2 * DAY
@@ -144,7 +140,7 @@ async def test_the_same_name_changes_nothing(stores: Stores, people: People) -> 
 
 async def test_ten_names_are_kept_at_most(stores: Stores, people: People) -> None:
     ann = await people.user()
-    for number in range(user_names.MOST):
+    for number in range(keys.MOST):
         await rename(stores, ann, f"ann.no{number}")
     with pytest.raises(BadInput, match="10 earlier user names"):
         await rename(stores, ann, "ann.too.many")
@@ -255,58 +251,18 @@ async def test_a_repeated_end_of_an_earlier_time_frees_nothing_of_a_later_one(
     await drain(stores)
     back = await rename(stores, ann, ann.username)
     assert back.claimed == 1
-    await name_tasks.free(stores, end)
+    await key_tasks.free(stores, end)
     assert await holder(stores, ann.username) == ann.id
     await rename(stores, ann, "ann.away")
-    await name_tasks.free(stores, end)
+    await key_tasks.free(stores, end)
     assert await holder(stores, ann.username) == ann.id
 
 
-async def ends(stores: Stores, name: str) -> list[NameEnded]:
+async def ends(stores: Stores, name: str) -> list[KeyEnded]:
     """The waiting tasks that free a name."""
     rows = await stores.shards.outbox.pending(2**62, 1000)
     tasks = (task for row in rows for task in change_of(row).tasks)
-    return [task for task in tasks if isinstance(task, NameEnded) and task.name == name]
-
-
-class Killed(BaseException):
-    """The end of a process."""
-
-
-class Seam:
-    """Stores that call a function before or after the n-th call of a kind."""
-
-    def __init__(self, name: str, number: int, do: Callable[[], Awaitable[None]]) -> None:
-        self._name, self.left, self._do = name, number, do
-
-    def of(self, stores: Stores, *, after: bool = False) -> Stores:
-        shards = stores.shards
-
-        def around(call: Any) -> Any:
-            async def called(*args: Any, **kwargs: Any) -> Any:
-                self.left -= 1
-                if not after and self.left == 0:
-                    await self._do()
-                result = await call(*args, **kwargs)
-                if after and self.left == 0:
-                    await self._do()
-                return result
-
-            return called
-
-        def seamed(store: Any) -> Any:
-            if not hasattr(store, self._name):
-                return store
-            found = {name: getattr(store, name) for name in dir(store) if name[0] != "_"}
-            return SimpleNamespace(**found | {self._name: around(found[self._name])})
-
-        gated: Any = SimpleNamespace(
-            objects=seamed(shards.objects),
-            mod=seamed(shards.mod),
-            mappings=shards.mappings,
-            outbox=shards.outbox,
-        )
-        return stores._replace(shards=gated)
+    return [task for task in tasks if isinstance(task, KeyEnded) and task.key == name]
 
 
 @pytest.mark.parametrize("again", [False, True])
@@ -340,7 +296,7 @@ async def test_a_change_whose_name_was_freed_before_a_late_step_claims_it_again(
 
     async def end() -> None:
         [task] = await ends(stores, "ann.late")
-        await name_tasks.free(stores, task)
+        await key_tasks.free(stores, task)
 
     after = await rename(Seam(name, number, end).of(stores), ann, "ann.late")
     assert (after.username, after.claimed) == ("ann.late", 1)
@@ -354,7 +310,7 @@ async def test_a_late_claim_of_a_killed_process_holds_nothing(
 
     async def end() -> None:
         [task] = await ends(stores, "ann.dead")
-        await name_tasks.free(stores, task)
+        await key_tasks.free(stores, task)
 
     async def die() -> None:
         raise Killed
@@ -377,166 +333,5 @@ async def test_of_two_changes_at_once_the_second_keeps_the_name_of_the_first(
 
     after = await rename(Seam("transact", 2, other).of(stores), ann, "ann.last")
     assert after.username == "ann.last"
-    kept = {entry.name: entry.version for entry in after.kept_names}
+    kept = {entry.key: entry.version for entry in after.kept_names}
     assert kept == {ann.username: 0, "ann.during": 2}
-
-
-class Steps:
-    """Lets the calls of stores pass one at a time, in a random order, and kills some callers after
-    their call."""
-
-    def __init__(self, random: Random, kills: float) -> None:
-        self._random, self._kills = random, kills
-        self._waiting: list[asyncio.Future[None]] = []
-        self._passed = asyncio.Event()
-
-    def of(self, stores: Stores) -> Stores:
-        shards = stores.shards
-        gated: Any = SimpleNamespace(
-            objects=_Gated(shards.objects, self),
-            mod=_Gated(shards.mod, self),
-            mappings=shards.mappings,
-            outbox=shards.outbox,
-        )
-        return stores._replace(shards=gated)
-
-    async def call(self, make: Any) -> Any:
-        turn = asyncio.get_running_loop().create_future()
-        self._waiting.append(turn)
-        await turn
-        try:
-            result = await make()
-            if self._random.random() < self._kills:
-                raise Killed
-            return result
-        finally:
-            self._passed.set()
-
-    async def run(self, tasks: list[asyncio.Task[Any]]) -> None:
-        """Run the tasks to their ends. Calls whose callers were killed in other tasks go on."""
-        while True:
-            for _ in range(30):  # each task comes to its next call, or to its end
-                await asyncio.sleep(0)
-            if self._waiting:
-                self._passed.clear()
-                at = self._random.randrange(len(self._waiting))
-                self._waiting.pop(at).set_result(None)
-                await self._passed.wait()
-            elif all(task.done() for task in tasks):
-                return
-            else:
-                await asyncio.sleep(0.001)
-
-
-class _Gated:
-    def __init__(self, store: Any, steps: Steps) -> None:
-        self._store, self._steps = store, steps
-
-    def __getattr__(self, name: str) -> Any:
-        call = getattr(self._store, name)
-        if not asyncio.iscoroutinefunction(call):
-            return call
-        return lambda *args, **kwargs: self._steps.call(lambda: call(*args, **kwargs))
-
-
-NAMES = [f"model.{letter}" for letter in "abcde"]
-
-
-class Model:
-    """Users who change their names, sign up and leave, with the jobs of all of it."""
-
-    def __init__(self, stores: Stores, random: Random) -> None:
-        self.stores, self.random = stores, random
-        self.users: list[User] = []
-        self.rows: list[OutboxRow] = []  # all that were ever seen, to be run again
-        self.keys = 0
-        self.sent: list[tuple[User, str, str]] = []
-
-    def step(self, gated: Stores) -> Awaitable[Any]:
-        """A random write or job."""
-        kind, random = self.random.random(), self.random
-        if kind < 0.5 and self.users:
-            if self.sent and random.random() < 0.3:
-                user, name, key = random.choice(self.sent)
-            else:
-                self.keys += 1
-                user, name = random.choice(self.users), random.choice(NAMES)
-                key = f"key {self.keys}"
-                self.sent.append((user, name, key))
-            return rename(gated, user, name, key=key)
-        if kind < 0.6:
-            return self._sign_up(gated)
-        if kind < 0.63 and len(self.users) > 3:
-            user = self.users.pop(random.randrange(len(self.users)))
-            return self._delete(gated, user)
-        if self.rows:
-            return self._job(gated, random.choice(self.rows))
-        return self._sign_up(gated)
-
-    async def _sign_up(self, gated: Stores) -> None:
-        new = writes.NewUser(username=self.random.choice(NAMES))
-        self.users.append(await writes.sign_up(gated, new))
-
-    async def _delete(self, gated: Stores, user: User) -> None:
-        now = (await access.recall(self.stores, User, user.id)).username
-        await writes.delete_account(gated, user.id, writes.Deletion(username=now))
-
-    async def _job(self, gated: Stores, row: OutboxRow) -> None:
-        """Run a row, whether it is due, or was finished before."""
-        change = change_of(row)
-        await fulfill(gated, change)
-
-        async def advance(_: bytes) -> None:
-            pass
-
-        for task in change.tasks:
-            if isinstance(task, NameEnded):
-                await HANDLERS["NameEnded"](gated, task, None, advance)
-
-    async def active(self) -> list[User]:
-        """All users, also users whose sign-up was killed before its answer."""
-        found = await self.stores.shards.objects.list(Kind.USER, 0, 1000)
-        users = [decode(Kind.USER, id, data) for id, data in found]
-        return [user for user in users if isinstance(user, User) and user.active]
-
-    async def check(self) -> None:
-        """No name has two owners, and no name of a user has none."""
-        await settle()
-        known = {row.id for row in self.rows}
-        pending = await self.stores.shards.outbox.pending(2**62, 1000)
-        self.rows += [row for row in pending if row.id not in known]
-        signed_up = {user.id for user in self.users}
-        users = [user for user in await self.active() if user.id in signed_up]
-        assert len(users) == len(signed_up), "a user was deactivated"
-        assert len({user.username for user in users}) == len(users)
-        for user in users:
-            assert await holder(self.stores, user.username) == user.id, user
-            for kept in user.kept_names:
-                if not kept.ending and kept.until > user_names.now_ms() + DAY:
-                    assert await holder(self.stores, kept.name) == user.id, user
-
-
-@pytest.mark.parametrize("seed", seeds(12, 400))
-async def test_a_name_never_has_two_owners_and_a_users_name_never_none(
-    stores: Stores, seed: int
-) -> None:
-    random = Random(seed)
-    model = Model(stores, random)
-    for _ in range(25):
-        steps = Steps(random, random.choice([0, 0.1, 0.3]))
-        gated = steps.of(stores)
-
-        async def run(gated: Stores = gated) -> None:
-            with contextlib.suppress(Killed, RequestError, StoreError):
-                await model.step(gated)
-
-        await steps.run([asyncio.create_task(run()) for _ in range(random.randint(1, 4))])
-        await model.check()
-    await drain(stores)
-    for row in model.rows:  # all rows run again, after their time
-        await model._job(stores, row)
-    await model.check()
-    users = await model.active()
-    owned = {user.username: user.id for user in users}
-    assert await stores.shards.mod.find("username", NAMES) == owned, "an owner who has no name"
-    assert all(user.kept_names == () for user in users)

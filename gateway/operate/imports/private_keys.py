@@ -1,0 +1,55 @@
+"""Claims the e-mail addresses and subjects of an import's users, which their records have."""
+
+from functools import partial
+
+from datasources import records
+from datasources.ids import Kind, shard_of
+from datasources.protocols import ShardTx
+from datasources.records import User
+from feed_engine.transactions.edit import edited
+from feed_engine.transactions.key_kinds import EMAIL, SUBJECT, KeyKind
+from gateway.operate.imports.load import Load, batches, patiently
+
+_WORDS = {
+    EMAIL: "the e-mail address {0!r} is taken: the user is there without it",
+    SUBJECT: "the subject {0} is taken: the user is there without it",
+}
+
+
+async def claim_keys(load: Load) -> None:
+    """Claim the keys. A key that another user has is reported, and removed from its user. A user
+    who had another key before the import keeps that one."""
+    found = load.spool.rows("SELECT line, id FROM users WHERE id IS NOT NULL ORDER BY n")
+    for batch in batches(found, load.options.batch):
+        lines = {id: line for line, id in batch}
+        stored = await patiently(partial(load.stores.shards.objects.get, [*lines]))
+        users = records.decode_each(Kind.USER, stored).values()
+        for kind in (EMAIL, SUBJECT):
+            held = [it for it in users if isinstance(it, User) and it.active and kind.key_of(it)]
+            await _claim(load, kind, held, lines)
+
+
+async def _claim(load: Load, kind: KeyKind, users: list[User], lines: dict[int, int]) -> None:
+    wanted: dict[str, int] = {}
+    for user in users:
+        wanted.setdefault(kind.key_of(user), user.id)
+    if not wanted:
+        return
+    mod = load.stores.shards.mod
+    holders = await patiently(lambda: mod.claim_many(kind.namespace, wanted))
+    for user in users:
+        key = kind.key_of(user)
+        if holders[key] != user.id:
+            await _remove(load, kind, user.id, key)
+            load.complaints.add(lines[user.id], _WORDS[kind].format(key))
+
+
+async def _remove(load: Load, kind: KeyKind, id: int, key: str) -> None:
+    async def work(tx: ShardTx) -> None:
+        data = await tx.get(id)
+        user = None if data is None else records.decode(Kind.USER, id, data)
+        if data is not None and isinstance(user, User) and kind.key_of(user) == key:
+            await tx.update(id, edited(data, kind.cleared(), User))
+
+    await load.transact(shard_of(id), work)
+    await load.forget_objects([id])

@@ -1,0 +1,79 @@
+"""Users for operators: found by a key, in plain values."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from datasources.errors import BadInput, NotFound
+from datasources.ids import Kind
+from datasources.protocols import Stores
+from datasources.records import User
+from feed_engine.transactions import access, validation
+from feed_engine.transactions.key_kinds import (
+    EMAIL,
+    KINDS,
+    SUBJECT,
+    USERNAME,
+    KeyKind,
+    issuer_and_subject,
+    subject_key,
+)
+from gateway.settings import Settings
+from resolvers.context import object_id
+
+
+async def find_user(
+    settings: Settings, stores: Stores, request: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The user with an id, or with a key that the user has or that is kept for the user. A deleted
+    account is found until it is erased. Raises NotFound, BadInput."""
+    if request["id"] is not None:
+        id = object_id(request["id"], Kind.USER)
+        access.home(stores, Kind.USER, id)
+        return _told(await access.recall(stores, User, id))
+    kind, key = _key(settings, request)
+    found = (await stores.shards.mod.find(kind.namespace, [key])).get(key)
+    user = None if found is None else await access.recall(stores, User, found)
+    if user is None or key not in kind.all_of(user):
+        raise NotFound(f"there is no user with the {kind.namespace} {_shown(kind, key)!r}")
+    return _told(user)
+
+
+def _key(settings: Settings, request: Mapping[str, Any]) -> tuple[KeyKind, str]:
+    if request["username"] is not None:
+        return USERNAME, validation.username(request["username"])
+    if request["email"] is not None:
+        return EMAIL, validation.email(request["email"])
+    issuer = request["issuer"] or settings.auth.issuer
+    if not issuer:
+        raise BadInput("auth.issuer is empty: name the subject's issuer with --issuer")
+    return SUBJECT, subject_key(issuer, request["subject"])
+
+
+def _told(user: User) -> dict[str, Any]:
+    state = "active" if user.active else "deleted" if user.deleted else "never signed up"
+    issuer, subject = issuer_and_subject(user.subject)
+    return {
+        "id": str(user.id),
+        "state": state,
+        "username": user.username,
+        "full_name": user.full_name,
+        "email": user.email or None,
+        "issuer": issuer or None,
+        "subject": subject or None,
+        "created": _time(user.created),
+        "deleted": _time(user.deleted) if user.deleted else None,
+        "kept": [
+            {"kind": kind.namespace, "key": _shown(kind, it.key), "until": _time(it.until)}
+            for kind in KINDS.values()
+            for it in kind.kept_of(user)
+        ],
+    }
+
+
+def _shown(kind: KeyKind, key: str) -> str:
+    return issuer_and_subject(key)[1] if kind is SUBJECT else key
+
+
+def _time(epoch_ms: int) -> str:
+    return datetime.fromtimestamp(epoch_ms / 1000, UTC).isoformat(timespec="seconds")
