@@ -1,4 +1,4 @@
-"""The users who are hidden from a request's viewer by blocks, and the list of a viewer's blocks.
+"""The users who are hidden from a request's viewer by blocks.
 
 A request reads the viewer's blocks once, from the object cache, at the same time as its first
 objects; a page of the home feed has them from the read of the viewer's preferences. A request
@@ -6,37 +6,16 @@ without a viewer reads nothing.
 """
 
 import asyncio
-from collections.abc import Collection, Sequence, Set
+from collections.abc import Collection, Set
 from contextlib import suppress
 
 from datasources.errors import StoreError
 from datasources.ids import Kind, decoy
-from datasources.mappings import ListKey, Mapping
 from datasources.protocols import Stores
-from datasources.records import User
 from feed_engine.feeds import preferences
 from feed_engine.transactions import blocks
 from feed_engine.transactions.blocks import Blocks
 from resolvers.context import Context
-from resolvers.paging import FIRST, Connection, list_page, span
-
-
-async def blocked_users(
-    context: Context,
-    *,
-    first: int = FIRST,
-    after: str | None = None,
-    last: int | None = None,
-    before: str | None = None,
-) -> Connection[User]:
-    """The users whom the viewer blocks, last blocked first."""
-    key = ListKey(Mapping.USER_BLOCKS_USERS, context.require_viewer())
-    return await list_page(context, key, span(first, after, last, before), _blocked)
-
-
-async def _blocked(context: Context, ids: Sequence[int]) -> dict[int, User | BaseException]:
-    users = await context.loaders.users.many(ids)
-    return {id: user for id, user in zip(ids, users, strict=True) if user is not None}
 
 
 def at_hand(context: Context) -> Blocks | None:

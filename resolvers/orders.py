@@ -37,7 +37,7 @@ R = TypeVar("R", bound=Record)
 
 
 class BoardOrder(Enum):
-    """The orders of a user's boards."""
+    """The orders of the boards that a user has or follows."""
 
     NEWEST = "NEWEST"
     OLDEST = "OLDEST"
@@ -61,7 +61,7 @@ class CommentOrder(Enum):
 
 
 class UserOrder(Enum):
-    """The orders of the users who follow or like something."""
+    """The orders of users in lists of follows, likes, mutes and blocks."""
 
     NEWEST = "NEWEST"
     OLDEST = "OLDEST"
@@ -122,16 +122,49 @@ def _text_key(text: str) -> Key:
     return Key(int.from_bytes(folded.encode()[:16].ljust(16, b"\0")), folded)
 
 
+async def board_pages(
+    context: Context,
+    lists: Sequence[ListKey],
+    span: Span,
+    order_by: BoardOrder | None,
+    keep: Keep[Board] = visibility.boards,
+) -> Pages[Board]:
+    """The boards of each list in a span."""
+    if order_by is BoardOrder.NAME:
+        return await sorted_pages(context, lists, span, keep, number=1, keys=by_name)
+    if order_by is BoardOrder.PINS:
+        return await sorted_pages(context, lists, span, keep, number=2, keys=by_pins)
+    oldest_first = order_by is BoardOrder.OLDEST
+    return await list_pages(context, lists, span, keep, oldest_first=oldest_first)
+
+
 async def user_pages(
-    context: Context, lists: Sequence[ListKey], span: Span, order_by: UserOrder | None
+    context: Context,
+    lists: Sequence[ListKey],
+    span: Span,
+    order_by: UserOrder | None,
+    keep: Keep[User] = visibility.users,
 ) -> Pages[User]:
     """The users of each list in a span."""
     if order_by is UserOrder.NAME:
-        return await sorted_pages(
-            context, lists, span, visibility.users, number=5, keys=by_username
-        )
+        return await sorted_pages(context, lists, span, keep, number=5, keys=by_username)
     oldest_first = order_by is UserOrder.OLDEST
-    return await list_pages(context, lists, span, visibility.users, oldest_first=oldest_first)
+    return await list_pages(context, lists, span, keep, oldest_first=oldest_first)
+
+
+async def user_page(
+    context: Context,
+    key: ListKey,
+    span: Span,
+    order_by: UserOrder | None,
+    keep: Keep[User] = visibility.users,
+) -> Connection[User]:
+    """The users of one list in a span. Raises StoreError, and BadInput for a list that is too long
+    for the order."""
+    [page] = await user_pages(context, [key], span, order_by, keep)
+    if isinstance(page, BaseException):
+        raise page
+    return page
 
 
 async def sorted_pages(

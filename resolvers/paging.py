@@ -169,12 +169,10 @@ async def list_pages(
     return [reading.page for reading in readings if reading.page is not None]
 
 
-async def list_page(context: Context, key: ListKey, span: Span, keep: Keep[R]) -> Connection[R]:
-    """The visible entries of one list in a span, newest first. Raises StoreError."""
-    [page] = await list_pages(context, [key], span, keep)
-    if isinstance(page, BaseException):
-        raise page
-    return page
+def empty_page(context: Context, span: Span) -> Connection[R]:
+    """The page of a list without entries."""
+    page = _backward_page if span.backward else _page
+    return page(context, [], False, span.cursor is not None, None)
 
 
 class _Reading(Generic[R]):

@@ -8,12 +8,22 @@ from datasources.mappings import ListKey, Mapping
 from datasources.records import Board, Interest, Pin, User
 from feed_engine.transactions.key_kinds import issuer_and_subject
 from loaders.bulk import bulk
-from resolvers import orders, visibility
+from resolvers import visibility
 from resolvers.columns import Column, lists_of, sizes, viewer_has
 from resolvers.context import ID, Context, object_id
 from resolvers.hidden_objects import even_out
-from resolvers.orders import BoardOrder, UserOrder, sorted_pages, user_pages
-from resolvers.paging import FIRST, Connection, Pages, list_page, list_pages, object_page, span
+from resolvers.orders import BoardOrder, UserOrder, board_pages, user_page, user_pages
+from resolvers.paging import (
+    FIRST,
+    Connection,
+    Pages,
+    Span,
+    empty_page,
+    list_pages,
+    object_page,
+    span,
+)
+from resolvers.visibility import Found
 
 
 async def viewer(context: Context) -> User | None:
@@ -55,10 +65,31 @@ async def muted_users(
     after: str | None = None,
     last: int | None = None,
     before: str | None = None,
+    order_by: UserOrder | None = None,
 ) -> Connection[User]:
     """The users whom the viewer mutes, last muted first."""
     key = ListKey(Mapping.USER_MUTES_USERS, context.require_viewer())
-    return await list_page(context, key, span(first, after, last, before), visibility.users)
+    return await user_page(context, key, span(first, after, last, before), order_by)
+
+
+async def blocked_users(
+    context: Context,
+    *,
+    first: int = FIRST,
+    after: str | None = None,
+    last: int | None = None,
+    before: str | None = None,
+    order_by: UserOrder | None = None,
+) -> Connection[User]:
+    """The users whom the viewer blocks, last blocked first."""
+    key = ListKey(Mapping.USER_BLOCKS_USERS, context.require_viewer())
+    return await user_page(context, key, span(first, after, last, before), order_by, _blocked)
+
+
+async def _blocked(context: Context, ids: Sequence[int]) -> dict[int, User | BaseException]:
+    """All users: no other list shows the users whom the viewer blocks."""
+    users = await context.loaders.users.many(ids)
+    return {id: user for id, user in zip(ids, users, strict=True) if user is not None}
 
 
 @bulk
@@ -116,18 +147,41 @@ async def boards(
     last: int | None = None,
     before: str | None = None,
     order_by: BoardOrder | None = None,
+    secret: bool | None = None,
 ) -> Pages[Board]:
-    lists, part = _boards_for(context, users), span(first, after, last, before)
-    if order_by is BoardOrder.NAME:
-        return await sorted_pages(
-            context, lists, part, visibility.boards, number=1, keys=orders.by_name
-        )
-    if order_by is BoardOrder.PINS:
-        return await sorted_pages(
-            context, lists, part, visibility.boards, number=2, keys=orders.by_pins
-        )
-    oldest_first = order_by is BoardOrder.OLDEST
-    return await list_pages(context, lists, part, visibility.boards, oldest_first=oldest_first)
+    part = span(first, after, last, before)
+    if secret:
+        return await _secret_boards(context, users, part, order_by)
+    lists, keep = _boards_for(context, users), visibility.boards
+    if secret is False:
+        lists, keep = lists_of(Mapping.USER_HAS_PUBLIC_BOARDS, users), _only_public
+    return await board_pages(context, lists, part, order_by, keep)
+
+
+async def _secret_boards(
+    context: Context, users: Sequence[User], span: Span, order_by: BoardOrder | None
+) -> Pages[Board]:
+    """The secret boards of the viewer. All other users have none, as far as the viewer knows."""
+    own = [user for user in users if user.id == context.viewer_id]
+    lists = lists_of(Mapping.USER_HAS_BOARDS, own)
+    pages = iter(await board_pages(context, lists, span, order_by, _only_secret))
+    return [
+        next(pages) if user.id == context.viewer_id else empty_page(context, span) for user in users
+    ]
+
+
+async def _only_secret(context: Context, ids: Sequence[int]) -> Found[Board]:
+    return _with_secrecy(await visibility.boards(context, ids), True)
+
+
+async def _only_public(context: Context, ids: Sequence[int]) -> Found[Board]:
+    return _with_secrecy(await visibility.boards(context, ids), False)
+
+
+def _with_secrecy(found: Found[Board], secret: bool) -> Found[Board]:
+    return {
+        id: it for id, it in found.items() if isinstance(it, BaseException) or it.secret is secret
+    }
 
 
 @bulk
@@ -197,9 +251,10 @@ async def following_boards(
     after: str | None = None,
     last: int | None = None,
     before: str | None = None,
+    order_by: BoardOrder | None = None,
 ) -> Pages[Board]:
     lists = lists_of(Mapping.USER_FOLLOWS_BOARDS, users)
-    return await list_pages(context, lists, span(first, after, last, before), visibility.boards)
+    return await board_pages(context, lists, span(first, after, last, before), order_by)
 
 
 @bulk

@@ -31,6 +31,8 @@ _ARGUMENTS = {
     "after": "The cursor after which the page begins: the `endCursor` of the page before.",
     "order_by": "The order of the list; without it, the order that the field names. A cursor "
     "belongs to one order.",
+    "secret": "true: only secret boards, which only their owner sees. false: only public boards. "
+    "Without it: all boards that the viewer may see.",
     "id": "The object's id.",
     "ids": "The objects' ids, at most 100.",
     "username": "The user's name, in upper or lower case; for 30 days also an earlier name.",

@@ -21,11 +21,11 @@ def described(enum: E, description: str, **values: str) -> E:
 
 described(
     BoardOrder,
-    "The order of a user's boards.",
-    NEWEST="The board that was made last comes first.",
-    OLDEST="The board that was made first comes first.",
-    NAME="By name, whatever its case. Only for users with at most 500 boards.",
-    PINS="The board with the most pins comes first. Only for users with at most 500 boards.",
+    "The order of the boards that a user has or follows.",
+    NEWEST="The board that was made last, or followed last, comes first.",
+    OLDEST="The board that was made first, or followed first, comes first.",
+    NAME="By name, whatever its case. Only for lists of at most 500 boards.",
+    PINS="The board with the most pins comes first. Only for lists of at most 500 boards.",
 )
 described(
     PinOrder,
@@ -42,9 +42,9 @@ described(
 )
 described(
     UserOrder,
-    "The order of the users who follow or like something.",
-    NEWEST="The user who followed or liked last comes first.",
-    OLDEST="The user who followed or liked first comes first.",
+    "The order of users in a list of follows, likes, mutes or blocks.",
+    NEWEST="The user of the last follow, like, mute or block comes first.",
+    OLDEST="The user of the first follow, like, mute or block comes first.",
     NAME="By user name, whatever its case. Only for lists of at most 500 users.",
 )
 

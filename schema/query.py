@@ -2,7 +2,7 @@
 
 import strawberry
 
-from resolvers import blocks, boards, feeds, interests, nodes, pins, users
+from resolvers import boards, feeds, interests, nodes, pins, users
 from resolvers.paging import MAX_PAGE
 from schema.caching import SECONDS, TOPIC_SECONDS
 from schema.costs import A_NEW_VISIT, Toll, listed, page, reads
@@ -10,6 +10,7 @@ from schema.feeds import FollowingFeedConnection, HomeFeedConnection
 from schema.fields import field
 from schema.nodes import Connection, Node
 from schema.notifications import NotificationQuery
+from schema.orders import SORTED_USERS
 from schema.search import SearchQuery
 from schema.types import BlockedUser, Board, Interest, Pin, User
 
@@ -29,15 +30,15 @@ class Query(NotificationQuery, SearchQuery):
         users.user, "A user by id or by name: give exactly one.", cost=reads(4, each=2)
     )
     blocked_users: Connection[BlockedUser] | None = field(
-        blocks.blocked_users,
+        users.blocked_users,
         "The users whom the viewer blocks, last blocked first.",
-        cost=page(6, 2),
+        cost=[*page(6, 2), SORTED_USERS],
         cached=0,
     )
     muted_users: Connection[User] | None = field(
         users.muted_users,
         "The users whom the viewer mutes, last muted first.",
-        cost=page(6, 2),
+        cost=[*page(6, 2), SORTED_USERS],
         cached=0,
     )
     board: Board | None = field(boards.board, "A board by its id.", cost=reads(3, each=1))

@@ -91,7 +91,9 @@ class User(RecordType, Node):
         users.following_users, "The users whom this user follows.", cost=[*page(6, 2), SORTED_USERS]
     )
     following_boards: Connection["Board"] | None = field(
-        users.following_boards, "The boards of other users that this user follows.", cost=page(6, 2)
+        users.following_boards,
+        "The boards of other users that this user follows, last followed first.",
+        cost=[*page(6, 2), SORTED_BOARDS],
     )
     following_interests: Connection["Interest"] | None = field(
         users.following_interests, "The interests that this user follows.", cost=page(6, 2)

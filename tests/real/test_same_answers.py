@@ -33,6 +33,12 @@ READS = {
     f"likedPins(first: 50) {{ edges {{ cursor node {{ {CARD} }} }} {PAGE} }} "
     f"followers {{ edges {{ node {{ username viewerFollows }} }} }} "
     f"followingBoards {{ edges {{ node {{ name viewerFollows }} }} }} }} }}",
+    "orders and secrecy": f"query($name: String!) {{ user(username: $name) {{ "
+    f"byName: followingBoards(orderBy: NAME) {{ edges {{ cursor node {{ name }} }} {PAGE} }} "
+    f"byPins: followingBoards(last: 2, orderBy: PINS) {{ edges {{ node {{ id }} }} {PAGE} }} "
+    f"oldest: boards(orderBy: OLDEST, secret: false) {{ edges {{ cursor node {{ id }} }} }} }} "
+    f"viewer {{ boards(first: 2, secret: true) {{ edges {{ node {{ name }} }} {PAGE} }} "
+    f"last: boards(last: 2, orderBy: NAME, secret: true) {{ edges {{ node {{ name }} }} }} }} }}",
     "home feed": f"query($visit: ID) {{ homeFeed(first: 40, visitId: $visit) {{ visitId edges "
     f"{{ cursor reason node {{ {CARD} viewerHasLiked }} }} {PAGE} "
     f"health {{ pools materialized mayBeStale }} }} }}",

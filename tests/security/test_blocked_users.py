@@ -133,6 +133,7 @@ PATHS = {
     "byName: followers(orderBy: NAME) { edges { node { id username } } } "
     "followingUsers { edges { node { id username } } } "
     "followingBoards { edges { node { id name } } } "
+    "boardsByName: followingBoards(orderBy: NAME) { edges { node { id name } } } "
     "likedPins { edges { node { id title owner { id } } } } "
     "suggestedUsers { id } } }",
     "a repin's source": "query($repin: ID!) { pin(id: $repin) { source { id owner { id } } } }",

@@ -96,13 +96,19 @@ PATHS = {
     "{ boards(orderBy: NAME) { edges { node { id name } } } } }",
     "the owner's boards by pins": '{ user(username: "owner") '
     "{ boards(orderBy: PINS) { edges { node { id name } } } } }",
+    "the owner's secret boards": '{ user(username: "owner") '
+    "{ boards(secret: true) { edges { node { id name } } } "
+    "byName: boards(secret: true, orderBy: NAME) { edges { node { id name } } } "
+    "shown: boards(secret: false) { edges { node { id name } } } } }",
     "the secret board's pins by likes": "query($secret: ID!) { board(id: $secret) "
     "{ pins(orderBy: LIKES) { edges { node { id title } } } } }",
     "the pin's oldest comments": "query($pin: ID!) { pin(id: $pin) "
     "{ comments(orderBy: OLDEST) { edges { node { id text } } } } }",
     "a liker's list": '{ user(username: "friend") { likedPins { edges { node { id title } } } } }',
     "a follower's list": '{ user(username: "friend") '
-    "{ followingBoards { edges { node { id name } } } } }",
+    "{ followingBoards { edges { node { id name } } } "
+    "byName: followingBoards(orderBy: NAME) { edges { node { id name } } } "
+    "byPins: followingBoards(orderBy: PINS) { edges { node { id name } } } } }",
     "a repin's source": "query($repin: ID!) { pin(id: $repin) { source { id title } } }",
     "an interest's pins": "query($interest: ID!) { node(id: $interest) "
     "{ ... on Interest { pins { edges { node { id board { name } } } } } } }",

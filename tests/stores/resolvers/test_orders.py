@@ -22,6 +22,7 @@ class World:
     board: str
     likes: dict[str, int]
     pin: str
+    plans: list[str]
 
 
 @pytest.fixture(scope="module")
@@ -65,6 +66,20 @@ async def world(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World
             await gateway.mutate(name, "likePin", "pin { id }", pinId=pin)
             user = str(gateway.people[name])
             await gateway.mutate("ann", "followUser", "user { id }", userId=user)
+            await gateway.mutate("user3", "muteUser", "user { id }", userId=user)
+        for board in FOLLOWED:
+            await gateway.mutate("user3", "followBoard", "board { id }", boardId=made[board])
+        await gateway.sign_up("judge", *BLOCKED)
+        for name in BLOCKED:
+            user = str(gateway.people[name])
+            await gateway.mutate("judge", "blockUser", "blockedUserEdge { cursor }", userId=user)
+        found.plans = []
+        for n in (2, 0, 3):
+            plans = await gateway.board("judge", f"Plans {n}", secret=True)
+            found.plans.append(plans)
+            await gateway.board("judge", f"Shown {n}")
+            for m in range(n):
+                await gateway.pin("judge", plans, f"Pin {m}")
         await gateway.settle()
         yield found
 
@@ -79,6 +94,9 @@ QUERY = """query ($id: ID!, $first: Int, $after: String, $last: Int, $before: St
 }"""
 FIELDS = {"User": "boards", "Board": "pins", "Pin": "comments"}
 NAMED = ["Zoe", "adam", "Bob", "bobby", "yve"]
+BLOCKED = ["troll", "Abe", "spam"]
+FOLLOWED = [4, 0, 6, 2]
+"""Places in NAMES, in the order of the follows."""
 
 
 async def asked(world: World, type_: str, order: str, viewer: str | None, **given: Any) -> Any:
@@ -182,6 +200,95 @@ async def test_users_are_sorted_by_name_or_read_from_the_first(
     assert await names("orderBy: NEWEST") == made[::-1]
     assert await names("orderBy: NAME") == sorted(made)
     assert await names("orderBy: NAME, first: 1, after: null") == sorted(made)[:1]
+
+
+@pytest.mark.parametrize(("viewer", "field"), [("user3", "mutedUsers"), ("judge", "blockedUsers")])
+async def test_the_viewers_lists_of_users_have_their_orders_from_both_ends(
+    world: World, viewer: str, field: str
+) -> None:
+    async def names(arguments: str) -> list[str]:
+        query = f"{{ {field}({arguments}) {{ edges {{ node {{ username }} }} }} }}"
+        found = (await world.gateway.data(query, viewer))[field]
+        return [edge["node"]["username"] for edge in found["edges"]]
+
+    made = [name.lower() for name in (NAMED if field == "mutedUsers" else BLOCKED)]
+    assert await names("orderBy: OLDEST") == made
+    assert await names("orderBy: NEWEST") == await names("first: 9") == made[::-1]
+    assert await names("orderBy: NAME") == sorted(made)
+    assert await names("orderBy: NAME, last: 2") == sorted(made)[-2:]
+
+
+async def walked(
+    world: World, viewer: str | None, user: str, field: str, given: str, *, backward: bool
+) -> list[str]:
+    """The ids of a user's boards, read in pages of two."""
+    name, query = (
+        ("last", "before") if backward else ("first", "after"),
+        """query ($at: String) {
+      user(id: "%s") { list: %s(%s: 2, %s: $at%s) { edges { node { id } }
+        pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } } }""",
+    )
+    at, found = None, list[str]()
+    while True:
+        data = await world.gateway.data(query % (user, field, *name, given), viewer, at=at)
+        page, info = ids(data["user"]["list"]), data["user"]["list"]["pageInfo"]
+        found = page + found if backward else found + page
+        if not info["hasPreviousPage" if backward else "hasNextPage"]:
+            return found
+        at = info["startCursor" if backward else "endCursor"]
+
+
+@pytest.mark.parametrize("backward", [False, True])
+async def test_followed_boards_have_the_orders_of_boards(world: World, backward: bool) -> None:
+    made, user = list(world.boards), str(world.gateway.people["user3"])
+    followed = [made[n] for n in FOLLOWED]
+    names = dict(zip(made, NAMES, strict=True))
+    for order, expected in {
+        "OLDEST": followed,
+        "NEWEST": followed[::-1],
+        "NAME": sorted(followed, key=lambda board: names[board].casefold()),
+        "PINS": sorted(followed, key=lambda board: (-world.boards[board], int(board))),
+    }.items():
+        found = await walked(
+            world, "ann", user, "followingBoards", f", orderBy: {order}", backward=backward
+        )
+        assert found == expected
+
+
+@pytest.mark.parametrize("backward", [False, True])
+async def test_secret_and_public_boards_are_listed_apart(world: World, backward: bool) -> None:
+    judge = str(world.gateway.people["judge"])
+
+    async def boards(viewer: str | None, given: str) -> list[str]:
+        return await walked(world, viewer, judge, "boards", given, backward=backward)
+
+    whole, plans = await boards("judge", ""), world.plans[::-1]
+    shown = [board for board in whole if board not in plans]
+    assert len(shown) == len(plans) == 3
+    assert await boards("judge", ", secret: true") == plans
+    assert await boards("judge", ", secret: false") == shown
+    by_name = [world.plans[1], world.plans[0], world.plans[2]]
+    assert await boards("judge", ", secret: true, orderBy: NAME") == by_name
+    assert await boards("judge", ", secret: true, orderBy: PINS") == by_name[::-1]
+    assert await boards("judge", ", secret: true, orderBy: OLDEST") == world.plans
+    for viewer in ("ann", None):
+        for order in ("", ", orderBy: NAME"):
+            assert await boards(viewer, f", secret: true{order}") == []
+        assert await boards(viewer, ", secret: false") == shown
+
+
+async def test_a_board_that_becomes_secret_changes_the_list_at_once(world: World) -> None:
+    gateway = world.gateway
+    ann, board = str(gateway.people["user1"]), await gateway.board("user1", "Turning")
+    for secret in (True, False):
+        await gateway.mutate("user1", "updateBoard", "board { id }", boardId=board, secret=secret)
+        for asked in (True, False):
+            for viewer in ("user1", "ann"):
+                found = await walked(
+                    world, viewer, ann, "boards", f", secret: {str(asked).lower()}", backward=False
+                )
+                seen = asked is secret and (viewer == "user1" or not secret)
+                assert (board in found) is seen
 
 
 ALL = [
