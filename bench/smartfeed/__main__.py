@@ -6,12 +6,13 @@ python -m bench.smartfeed --population    a week of a population with a gateway,
 
 import argparse
 import asyncio
+from pathlib import Path
 
 from bench.rows import replace, table
 from bench.smartfeed import orders, run
 from bench.smartfeed.population import Shape
 
-QUICK = Shape(users=40, pins=500, viewers=3, days=1, history=9, topics=6, crowd=10)
+QUICK = Shape(users=40, pins=500, viewers=3, days=1, history=9, topics=6)
 
 
 def main() -> None:
@@ -27,11 +28,12 @@ def main() -> None:
         parser.add_argument(
             f"--{name}", type=int, help=f"of the population; {given:,} if not given"
         )
+    parser.add_argument("--folder", type=Path, help="keeps the filled stores, for a further run")
     args = parser.parse_args()
     if args.population:
         sizes = {n: v for n in ("users", "pins", "viewers", "days") if (v := getattr(args, n))}
         shape = (QUICK if args.quick else Shape())._replace(**sizes)
-        rows, prefix = run.compared(shape), run.MEASURE
+        rows, prefix = run.compared(shape, args.folder), run.MEASURE
     else:
         small = orders.Shape(6, 100) if args.quick else orders.Shape(24, 140)
         rows, prefix = asyncio.run(orders.compared(small)), orders.MEASURE

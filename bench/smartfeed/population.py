@@ -36,13 +36,15 @@ START = 1_700_000_000_000
 TOPICS_OF_OWNER = (0.6, 0.3, 0.1)
 LIKES_OF_PIN = 2
 DRIFT = 0.1
+LIKERS = 10
+"""Of so many users who don't visit the home feed, one likes a pin each day of the week."""
 FRESH = 3 * DAY
 """The age up to which users other than the viewers like pins during the week."""
 
 
 class Shape(NamedTuple):
     """The size of a population. `history`: days before the week. `viewers` of the users visit the
-    home feed during the week. `crowd`: likes a day of the other users."""
+    home feed during the week."""
 
     users: int = 20_000
     pins: int = 500_000
@@ -50,7 +52,6 @@ class Shape(NamedTuple):
     days: int = 7
     history: int = 173
     topics: int = 64
-    crowd: int = 2_000
 
     @property
     def begin(self) -> int:
@@ -151,10 +152,9 @@ class Population:
     def likes_of_others(self) -> list[Like]:
         """The likes during the week of users who are no viewers."""
         rng, viewers = np.random.default_rng(3), set(self.viewers)
+        many = self.shape.users * self.shape.days // LIKERS
         found = []
-        for at in rng.integers(
-            self.shape.begin, self.shape.end, self.shape.crowd * self.shape.days
-        ):
+        for at in rng.integers(self.shape.begin, self.shape.end, many):
             first, last = np.searchsorted(self.at, [at - FRESH, at])
             if first == last:
                 continue

@@ -5,9 +5,11 @@ import asyncio
 import resource
 import shutil
 import stat
+import sys
 import tempfile
 import time
 from collections import defaultdict
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -31,27 +33,32 @@ _BY_TIME: dict[str, Any] = {
 }
 ARMS: dict[str, dict[str, Any]] = {
     PEER: {**_BY_TIME, "jobs.related_hours": 0},
-    ALONE: _BY_TIME,
     OURS: {},
+    ALONE: _BY_TIME,
 }
 """The settings of each order. Without walks, related pins are the newest beside a liked pin."""
 
 
-def compared(shape: Shape) -> list[Row]:
-    """The rows of all orders."""
+def compared(shape: Shape, folder: Path | None = None) -> list[Row]:
+    """The rows of all orders. A given folder keeps the filled stores for further runs."""
     began = time.monotonic()
     population = drawn(shape)
     liked = _liked_before(population)
     found: dict[str, Found] = {}
-    with tempfile.TemporaryDirectory(prefix="smartfeed-") as folder:
+    with ExitStack() as stack:
+        place = folder or Path(stack.enter_context(tempfile.TemporaryDirectory()))
         # Stores note where they are: each order's stores are a copy in the same place.
-        data, filled = Path(folder, "data"), Path(folder, "filled")
-        asyncio.run(_filled(population, data))
-        data.rename(filled)
+        data, filled = place / "data", place / "-".join(map(str, ("filled", *shape)))
+        if not filled.exists():
+            shutil.rmtree(data, ignore_errors=True)  # of a run that was killed
+            asyncio.run(_fill(population, data))
+            data.rename(filled)
         for name, given in ARMS.items():
+            shutil.rmtree(data, ignore_errors=True)
             shutil.copytree(filled, data, ignore=_sockets)
             found[name] = asyncio.run(week(name, settings_of(data, given), population, liked))
-            shutil.rmtree(data)
+            print(f"{name}: {found[name].likes.total():,} pins liked", file=sys.stderr, flush=True)
+        shutil.rmtree(data)
     return _rows(population, found, time.monotonic() - began)
 
 
@@ -64,7 +71,7 @@ def _liked_before(population: Population) -> dict[int, set[int]]:
     return found
 
 
-async def _filled(population: Population, data: Path) -> None:
+async def _fill(population: Population, data: Path) -> None:
     settings = settings_of(data)
     with clock(lambda: population.shape.begin), Bars() as progress:
         await install(settings, progress)
@@ -101,6 +108,8 @@ def _rows(population: Population, found: dict[str, Found], seconds: float) -> li
                     peer=PEER,
                 )
             )
+        spent = 1000 * of_order.visit_seconds / visits
+        rows.append(Row(f"{MEASURE}: a visit, {name}", spent, "ms of processor time"))
     for name, of_order in found.items():
         for reason, shown in sorted(of_order.shown.items()):
             rows.append(
