@@ -1,4 +1,4 @@
-"""What simulated people like, and the comparison of two orders by their likes.
+"""The likes of simulated people, and the comparison of two orders by these likes.
 
 A person likes a pin of a page with the probability taste x quality. A draw belongs to a person and
 a pin, so an order can't be lucky.

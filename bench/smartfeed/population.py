@@ -37,7 +37,7 @@ TOPICS_OF_OWNER = (0.6, 0.3, 0.1)
 LIKES_OF_PIN = 2
 DRIFT = 0.1
 LIKERS = 10
-"""Of so many users who don't visit the home feed, one likes a pin each day of the week."""
+"""The number of users who don't visit the home feed for each like of a day of the week."""
 FRESH = 3 * DAY
 """The age up to which users other than the viewers like pins during the week."""
 

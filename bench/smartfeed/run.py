@@ -18,12 +18,11 @@ from bench.smartfeed import liking
 from bench.smartfeed.filling import fill
 from bench.smartfeed.liking import NEWEST
 from bench.smartfeed.population import Population, Shape, drawn
-from bench.smartfeed.week import Found, clock, settings_of, week
+from bench.smartfeed.week import Found, clock, gateway, settings_of, week
 from feed_engine.related.build import build
 from gateway.operate.progress import Bars
 from gateway.site.graph import graph_file
 from gateway.site.installation import install
-from gateway.site.runtime import running
 
 MEASURE = "a population's week"
 PEER, ALONE, OURS = "newest first", "newest first, with walks", "affinity, likes and walks"
@@ -75,7 +74,7 @@ async def _fill(population: Population, data: Path) -> None:
     settings = settings_of(data)
     with clock(lambda: population.shape.begin), Bars() as progress:
         await install(settings, progress)
-        async with running(settings) as runtime:
+        async with gateway(settings) as runtime:
             await fill(runtime.stores, population, data, progress)
             await build(runtime.stores, graph_file(settings))
 
@@ -110,6 +109,7 @@ def _rows(population: Population, found: dict[str, Found], seconds: float) -> li
             )
         spent = 1000 * of_order.visit_seconds / visits
         rows.append(Row(f"{MEASURE}: a visit, {name}", spent, "ms of processor time"))
+        rows.append(Row(f"{MEASURE}: all actions, {name}", of_order.seconds, "s of processor time"))
     for name, of_order in found.items():
         for reason, shown in sorted(of_order.shown.items()):
             rows.append(
