@@ -13,6 +13,7 @@ from bench.smartfeed import orders, run
 from bench.smartfeed.population import Shape
 
 QUICK = Shape(users=40, pins=500, viewers=3, days=1, history=9, topics=6)
+SIZES = ("users", "pins", "viewers", "days")
 
 
 def main() -> None:
@@ -23,22 +24,24 @@ def main() -> None:
     )
     parser.add_argument("--quick", action="store_true", help="a tiny world; writes no file")
     parser.add_argument("--population", action="store_true", help="the week of a population")
-    for name in ("users", "pins", "viewers", "days"):
+    for name in SIZES:
         given = Shape._field_defaults[name]
         parser.add_argument(
-            f"--{name}", type=int, help=f"of the population; {given:,} if not given"
+            f"--{name}", type=int, help=f"{given:,} if not given; a given size writes no file"
         )
     parser.add_argument("--folder", type=Path, help="keeps the filled stores, for a further run")
     args = parser.parse_args()
+    sizes = {name: value for name in SIZES if (value := getattr(args, name)) is not None}
     if args.population:
-        sizes = {n: v for n in ("users", "pins", "viewers", "days") if (v := getattr(args, n))}
         shape = (QUICK if args.quick else Shape())._replace(**sizes)
+        if min(shape) < 1 or shape.viewers > shape.users:
+            parser.error(f"all sizes must be above 0, and viewers at most the users, got {shape}")
         rows, prefix = run.compared(shape, args.folder), run.MEASURE
     else:
         small = orders.Shape(6, 100) if args.quick else orders.Shape(24, 140)
         rows, prefix = asyncio.run(orders.compared(small)), orders.MEASURE
     print(table(rows))
-    if not args.quick:
+    if not (args.quick or sizes):
         replace("smartfeed", (prefix,), rows)
 
 

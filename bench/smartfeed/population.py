@@ -20,7 +20,7 @@ Pins are numbered by time. Their parameters:
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -215,7 +215,7 @@ def _follows(rng: np.random.Generator, shape: Shape, topics_of: Ints) -> list[tu
     popularity = rng.permutation(_zipf(shape.users, 0.8))
     owners = [np.flatnonzero((topics_of == t).any(axis=1)) for t in range(shape.topics)]
     sums = [np.cumsum(popularity[some]) for some in owners]
-    total = np.cumsum(popularity)
+    everyone, total = np.arange(shape.users), np.cumsum(popularity)
     found: list[tuple[int, int]] = []
     for user in range(shape.users):
         many = int(np.clip(rng.lognormal(np.log(20), 1.0), 3, min(500, shape.users // 4)))
@@ -224,10 +224,9 @@ def _follows(rng: np.random.Generator, shape: Shape, topics_of: Ints) -> list[tu
         targets = set[int]()
         for is_near, place, value in zip(near, places, draws, strict=True):
             topic = topics_of[user, place]
-            some: Any = owners[topic] if is_near else None
-            weights = sums[topic] if is_near else total
-            chosen = min(int(np.searchsorted(weights, value * weights[-1])), len(weights) - 1)
-            targets.add(int(some[chosen]) if is_near else chosen)
+            some, weights = (owners[topic], sums[topic]) if is_near else (everyone, total)
+            chosen = int(np.searchsorted(weights, value * weights[-1]))
+            targets.add(int(some[min(chosen, len(some) - 1)]))
         found += [(user, target) for target in sorted(targets - {user})]
     return found
 
