@@ -1,23 +1,18 @@
-"""The home feed's order, judged by a simulated population that uses the feed's own code.
-
-    make bench NAME=smartfeed [QUICK=1]
+"""A small world that compares orders. It calls the feed's own code.
 
 Each owner publishes pins of three topics, some owners far more than others. A topic is an interest.
 A pin has a quality, which nobody knows before seeing the pin. A viewer follows owners, has a taste
-for two topics, visits the home feed again and again, and likes a pin of a page with the probability
-taste x quality. Each order gets the same world: the same pins, viewers, tastes and draws. A draw
-belongs to a viewer and a pin, so an order can't be lucky. The interval is a bootstrap over viewers.
+for two topics, and visits the home feed again and again (`liking` says what a viewer likes). Each
+order gets the same world: the same pins, viewers, tastes and draws.
 """
 
-import argparse
-import asyncio
 import random
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from bench.rows import Row, table, write
+from bench.rows import Row
+from bench.smartfeed.liking import LIKED, NEWEST, OTHER, likes, row
 from datasources.protocols import Stores
 from datasources.records import User
 from datasources.valkey import ValkeyServer
@@ -29,8 +24,10 @@ from tests.feeds import Feeding
 
 TOPICS, OWNERS, FOLLOWED, VISITS = 8, 48, 24, 8
 HOURS = 3_600_000  # ms
+PEER = "newest first"
+MEASURE = "pins liked a visit"
 ORDERS = {
-    "newest first": Weights(affinity=0.0, likes=0.0),
+    PEER: NEWEST,
     "affinity alone": Weights(affinity=0.5, likes=0.0),
     "affinity and likes": Weights(),
     "twice the weights": Weights(affinity=1.0, likes=1.0),
@@ -43,11 +40,7 @@ class Shape(NamedTuple):
     """Pins that all owners publish between two visits."""
 
 
-def _draw(*key: object) -> float:
-    return random.Random(repr(key)).random()
-
-
-async def _likes(stores: Stores, shape: Shape, weights: Weights) -> list[int]:
+async def _found(stores: Stores, shape: Shape, weights: Weights) -> list[int]:
     """The number of new pins that each viewer liked."""
     feeding, rng = Feeding(stores), random.Random(1)
     feeding.settings = FeedSettings(generator_seconds=60, weights=weights)
@@ -62,7 +55,7 @@ async def _likes(stores: Stores, shape: Shape, weights: Weights) -> list[int]:
         viewer = await feeding.user()
         viewers.append(viewer)
         liked = set(rng.sample(range(TOPICS), 2))
-        tastes.append([0.6 if topic in liked else 0.04 for topic in range(TOPICS)])
+        tastes.append([LIKED if topic in liked else OTHER for topic in range(TOPICS)])
         for number in rng.sample(range(OWNERS), FOLLOWED):
             await feeding.follow(viewer, owners[number].id)
     await feeding.drain()
@@ -84,8 +77,7 @@ async def _likes(stores: Stores, shape: Shape, weights: Weights) -> list[int]:
                 if item.reason is Reason.SHOWN_BEFORE or item.pin.id not in names:
                     continue
                 name, topic = names[item.pin.id]
-                quality = _draw("quality", name) ** 2
-                if _draw("like", who, name) < tastes[who][topic] * quality:
+                if likes(who, name, tastes[who][topic]):
                     found[who] += 1
                     await writes.like_pin(stores, viewer.id, item.pin.id, at=at)
         await feeding.drain()
@@ -93,45 +85,20 @@ async def _likes(stores: Stores, shape: Shape, weights: Weights) -> list[int]:
     return found
 
 
-def _ratio(found: Sequence[int], plain: Sequence[int]) -> tuple[float, float, float]:
-    """The ratio of two orders' likes, with an interval of 95%."""
-    rng, many = random.Random(2), len(found)
-    ratios = sorted(
-        sum(found[n] for n in some) / max(1, sum(plain[n] for n in some))
-        for some in (rng.choices(range(many), k=many) for _ in range(1000))
-    )
-    return sum(found) / sum(plain), ratios[25], ratios[975]
-
-
-async def _run(shape: Shape) -> list[Row]:
-    likes: dict[str, list[int]] = {}
+async def compared(shape: Shape) -> list[Row]:
+    """The rows of all orders."""
+    found: dict[str, list[int]] = {}
     for name, weights in ORDERS.items():
         with tempfile.TemporaryDirectory(dir="/dev/shm") as directory:
             async with (
                 ValkeyServer(Path(directory)) as valkey,
                 embedded_stores(embedded_config(Path(directory), valkey)) as stores,
             ):
-                likes[name] = await _likes(stores, shape, weights)
-    plain = likes["newest first"]
-    rows = [Row("pins liked a visit, newest first", sum(plain) / len(plain) / VISITS, "")]
-    for name, found in likes.items():
-        if found is not plain:
-            ratio, low, high = _ratio(found, plain)
+                found[name] = await _found(stores, shape, weights)
+    plain = found[PEER]
+    rows = [Row(f"{MEASURE}, {PEER}", sum(plain) / len(plain) / VISITS, "")]
+    for name, of_order in found.items():
+        if name != PEER:
             goal = ">= 1.5" if name == "affinity and likes" else ""
-            versus = f"newest first; 95%: {low:.2f} to {high:.2f}"
-            rows.append(Row(f"pins liked a visit, {name}", ratio, "x", goal, versus))
+            rows.append(row(f"{MEASURE}, {name}", of_order, plain, goal=goal, peer=PEER))
     return rows
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m bench.smartfeed", description=__doc__)
-    parser.add_argument("--quick", action="store_true")
-    args = parser.parse_args()
-    rows = asyncio.run(_run(Shape(6, 100) if args.quick else Shape(24, 140)))
-    print(table(rows))
-    if not args.quick:
-        write("smartfeed", rows)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,0 +1,1 @@
+"""Judges the home feed's order by simulated people who like pins."""

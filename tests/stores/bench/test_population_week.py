@@ -1,0 +1,19 @@
+"""The week of a tiny population, with a whole gateway."""
+
+from pathlib import Path
+
+from bench.smartfeed import run
+from bench.smartfeed.__main__ import QUICK
+
+
+def test_a_week_compares_the_orders_and_shows_no_picture_twice(tmp_path: Path) -> None:
+    rows = {
+        row.measure.removeprefix(f"{run.MEASURE}: "): row for row in run.compared(QUICK, tmp_path)
+    }
+    assert rows[f"pins liked a visit, {run.PEER}"].value > 0.5
+    assert 0.5 < rows[f"pins liked a visit, {run.OURS}"].value < 5
+    assert rows["pictures that came twice as new"].value == 0
+    assert rows["hidden pictures that were shown"].value == 0
+    for name in run.ARMS:
+        for reason in ("FOLLOWED_USER", "FOLLOWED_INTEREST", "RELATED"):
+            assert rows[f"liked of 100 shown as {reason}, {name}"].value > 0
