@@ -360,17 +360,25 @@ class GraphQLEndpoint:
     async def refuses(self, token: Token) -> bool:
         """Whether the token's viewer has signed out everywhere since, or does not sign in by its
         subject any more. While a store is away, only what is known counts."""
-        if self._subjects is not None and token.subject:
-            with suppress(StoreError):
-                if (await self._subjects.named(token)).viewer_id != token.viewer_id:
-                    return True
+        if await self._is_unlinked(token):
+            return True
         return (await blocks.load(self._context(token))).refuses(token.issued)
 
     async def ends_streams(self, token: Token) -> bool:
-        """Whether the token's viewer has signed out everywhere since, or has no account any more.
-        A request of a deleted account is not refused here: it may be its deletion, sent again."""
+        """Whether the token's viewer has signed out everywhere since, has no account any more, or
+        does not sign in by its subject any more. A request of a deleted account is not refused
+        here: it may be its deletion, sent again."""
+        if await self._is_unlinked(token):
+            return True
         known = await blocks.load(self._context(token))
         return known.refuses(token.issued) or known.closes(token.viewer_id)
+
+    async def _is_unlinked(self, token: Token) -> bool:
+        if self._subjects is None or not token.subject:
+            return False
+        with suppress(StoreError):
+            return (await self._subjects.named(token)).viewer_id != token.viewer_id
+        return False
 
     async def _run(
         self,
