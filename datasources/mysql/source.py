@@ -104,14 +104,55 @@ class Source:
             + f"{chosen} ORDER BY {order} LIMIT %s",
             [*args, limit],
         )
-        count = len(primary)
-        return Page([_texts(row[:count]) for row in found], [row[count:] for row in found])
+        return _page(primary, found)
+
+    async def rows(
+        self,
+        table: Table,
+        wanted: Sequence[Wanted],
+        keys: Sequence[Sequence[str]],
+        *,
+        where: str = "",
+    ) -> Page:
+        """The rows with these primary keys that fulfil the condition `where`, as they are now.
+
+        The read waits for the commit of transactions that have changed a row. A transaction is in
+        the binary log before other reads see it.
+        """
+        primary = [table.columns[name] for name in table.primary]
+        columns = [_select(Wanted(column, is_key=True)) for column in primary]
+        columns += [_select(value) for value in wanted]
+        conditions, args = list[str](), list[str | int]()
+        for key in keys:
+            parts = [_equal(column, text) for column, text in zip(primary, key, strict=True)]
+            conditions.append(f"({' AND '.join(condition for condition, _ in parts)})")
+            args += [given for _, given in parts]
+        chosen = f"({' OR '.join(conditions)})"
+        if where:
+            chosen = f"{chosen} AND ({where.replace('%', '%%')})"
+        found = await self._read(
+            f"SELECT {', '.join(columns)} FROM {self._name(table)}".replace("%", "%%")
+            + f" WHERE {chosen} LOCK IN SHARE MODE",
+            args,
+        )
+        return _page(primary, found)
 
     def _name(self, table: Table) -> str:
         return f"{_quoted(self.database)}.{_quoted(table.name)}"
 
     async def _read(self, sql: str, args: Sequence[str | int]) -> list[Values]:
         return (await self._server.query("migrate", sql, args, self.database)).rows
+
+
+def _page(primary: Sequence[Column], found: Sequence[Values]) -> Page:
+    count = len(primary)
+    return Page([_texts(row[:count]) for row in found], [row[count:] for row in found])
+
+
+def _equal(column: Column, text: str) -> tuple[str, str | int]:
+    name = _quoted(column.name).replace("%", "%%")
+    given = int(text) if column.type in INTEGERS else text
+    return f"{name} = {'UNHEX(%s)' if column.is_binary else '%s'}", given
 
 
 def _quoted(name: str) -> str:

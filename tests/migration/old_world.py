@@ -115,3 +115,18 @@ class OldDatabase:
                 await link.run(statement)
         finally:
             link.close()
+
+
+def many(*, members: int, albums: int, bookmarks: int) -> list[str]:
+    """Statements that make rows, with numbers from 1,001."""
+    return [
+        "INSERT INTO members SELECT 1000 + seq, CONCAT('user', seq), NULL, NULL, '2011-01-01' "
+        f"FROM seq_1_to_{members}",
+        f"INSERT INTO albums SELECT 1000 + seq, 1001 + seq % {members}, CONCAT('Album ', seq), "
+        f"seq % 3, seq FROM seq_1_to_{albums}",
+        f"INSERT INTO bookmarks SELECT 1000 + seq, 1001 + seq % {albums}, CONCAT('Pin ', seq), '', "
+        f"CONCAT('https://example.com/', seq), seq, IF(seq % 4, NULL, 999 + seq), NULL "
+        f"FROM seq_1_to_{bookmarks}",
+        f"INSERT INTO likes SELECT DISTINCT 1001 + seq % {members}, 1000 + seq, NULL "
+        f"FROM seq_1_to_{bookmarks // 2}",
+    ]
