@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+import time
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,6 +15,8 @@ from gateway.operate.imports.checks import KINDS
 from gateway.operate.imports.report import ImportReport, Progress
 from gateway.operate.migration.converging import Convergence
 from gateway.operate.migration.copying import Reading, find_old, read_tables, write_rows
+from gateway.operate.migration.cut_over import CutOver, check_not_done, cut_over
+from gateway.operate.migration.following import Round, following, store_position, stored_position
 from gateway.operate.migration.mapping import Mapping, read_mapping
 from gateway.operate.migration.opening import opened_journal, opened_source, opened_work
 from gateway.operate.migration.preview import Preview, preview
@@ -25,6 +28,10 @@ from gateway.site.embedded_stores import check_made
 from gateway.site.runtime import running
 
 mapping_file = click.argument("mapping", type=click.Path(path_type=Path))
+
+
+_SAY = 1.0  # seconds between two lines about the lag
+_PAUSE = 0.1  # seconds before the log is read again, if it had nothing
 
 
 @click.group("migrate")
@@ -143,6 +150,51 @@ def verify_command(settings: Settings, mapping: Path, repair: bool, as_json: boo
         sys.exit(FOUND)
 
 
+@migrate.command("follow")
+@mapping_file
+@click.option("--until-caught-up", is_flag=True, help="End when less than a second behind.")
+@as_json
+@with_settings
+def follow_command(settings: Settings, mapping: Path, until_caught_up: bool, as_json: bool) -> None:
+    """Bring the changes of MAPPING's tables since the copy to the shards, as they happen.
+
+    The changes come from the source's binary log. The command may be killed and run again. It says
+    how far it is behind, and goes on until Ctrl-C or SIGTERM, or until less than a second behind.
+    """
+    done = asyncio.run(_follow(settings, read_mapping(mapping), until_caught_up=until_caught_up))
+    told = {"rows": done.rows, "behind": done.behind, "position": str(done.position)}
+    print_result(told, done.words(), as_json=as_json)
+
+
+@migrate.command("cut-over")
+@mapping_file
+@click.option(
+    "--within",
+    type=click.FloatRange(0.1, 60),
+    default=1.0,
+    show_default=True,
+    help="Seconds for which writes may be refused.",
+)
+@click.option("--then", default="", help="A shell command that lets writes come to Pinway.")
+@as_json
+@with_settings
+def cut_over_command(
+    settings: Settings, mapping: Path, within: float, then: str, as_json: bool
+) -> None:
+    """Stop the writes to MAPPING's source, bring its last changes, and run the command --then.
+
+    The source's server stays read-only after it. If the last changes and the command take longer
+    than --within, or fail, the source takes writes again, and the exit status is 1.
+    """
+    done = asyncio.run(_cut_over(settings, read_mapping(mapping), within=within, then=then))
+    told = {"refused": done.refused, "rows": done.rows, "position": str(done.position)}
+    words = (
+        f"writes were refused for {done.refused:.2f} s, in which {counted(done.rows, 'row')} came; "
+        f"the source is read-only, at {done.position}"
+    )
+    print_result(told, words, as_json=as_json)
+
+
 @migrate.command("find")
 @mapping_file
 @click.argument("kind", type=click.Choice(list(KINDS.values())))
@@ -184,6 +236,9 @@ async def _copy(settings: Settings, mapping: Mapping, *, feeds: bool) -> _Copied
                 "missing rows, and migrate follow brings new ones"
             )
         async with opened_source(mapping) as opened:
+            begins = await opened.source.log_position()
+            if stored_position(journal) is None and begins is not None:
+                store_position(journal, begins)  # changes after it may be missed by the copy
             with Bars("the source") as bars:
                 reading = await read_tables(opened.source, opened.plans, journal, bars)
         with Bars() as bars:
@@ -206,6 +261,7 @@ async def _verify(settings: Settings, mapping: Mapping, *, repair: bool) -> Veri
         found = await compare()
         if not repair or not found.differences:
             return found
+        check_not_done(work.journal)
         work.journal.set_fact("followed", "yes")
         ledger.look_at([*(one.row for one in found.differences), *found.new])
         convergence = Convergence(stores, work.source, work.plans, ledger, mapping.name)
@@ -219,6 +275,30 @@ async def _verify(settings: Settings, mapping: Mapping, *, repair: bool) -> Veri
 
             await convergence.work(step)
         return await compare()
+
+
+async def _follow(settings: Settings, mapping: Mapping, *, until_caught_up: bool) -> Round:
+    async with opened_work(settings, mapping) as work:
+        check_not_done(work.journal)
+        follower = await following(work)
+        rows, told = 0, 0.0
+        while True:
+            found = await follower.round(lambda _: None)
+            rows += found.rows
+            whole = found._replace(rows=rows)
+            if until_caught_up and found.is_caught_up:
+                return whole
+            if time.monotonic() - told >= _SAY:
+                click.echo(whole.words(), err=True)
+                told = time.monotonic()
+            if not found.rows:
+                await asyncio.sleep(_PAUSE)
+
+
+async def _cut_over(settings: Settings, mapping: Mapping, *, within: float, then: str) -> CutOver:
+    async with opened_work(settings, mapping) as work:
+        check_not_done(work.journal)
+        return await cut_over(await following(work), work.journal, within=within, then=then)
 
 
 async def _find(settings: Settings, name: str, kind: str, old: list[str]) -> dict[str, int]:

@@ -1,6 +1,8 @@
 """`pinway` as a process, and what it leaves in the stores, for the migration's tests."""
 
 import json
+import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -50,8 +52,31 @@ def exported(data: Path) -> list[bytes]:
 
 def everything(data: Path) -> set[bytes]:
     """All lines of an export, which doesn't say in which order and with which ids they are
-    stored. Raises AssertionError if a line is there twice."""
+    stored. Raises AssertionError if a line is there twice.
+
+    A place on a board is the number that the source gave it: a pin whose place a deleted pin has
+    stands directly above it.
+    """
     lines = exported(data)
     found = canonical_set(b"\n".join(lines))
     assert len(found) == len(lines)
-    return found
+    return {re.sub(rb'"sequence":"(\d+)\d{25}"', rb'"sequence":"\1"', line) for line in found}
+
+
+def killed_at(
+    last: int,
+    file: Path,
+    data: Path,
+    *words: str,
+    module: str = "tests.migration.killed_copy",
+) -> int:
+    """Run a copy (or other words) that kills itself at a seam. Returns the number of its seams if
+    it ended."""
+    told = data.with_suffix(".seams")
+    given = ("migrate", *(words or ("copy", "--json")), str(file))
+    process = start(*given, data=data, before=(module, str(last), str(told)))
+    _, error = process.communicate(timeout=SECONDS)
+    if process.returncode == -signal.SIGKILL:
+        return 0
+    assert process.returncode == 0, error.decode()
+    return int(told.read_text())

@@ -2,13 +2,12 @@
 
 import json
 import random
-import signal
 from pathlib import Path
 from typing import Any
 
 from tests.importing.worlds import canonical_set
 from tests.migration.old_world import HUGE, ROWS, OldDatabase, many
-from tests.migration.processes import SECONDS, copied, exported, pinway, start
+from tests.migration.processes import copied, exported, killed_at, pinway
 from tests.scale import scaled, seed
 
 KILLS = scaled(3, 8)
@@ -97,16 +96,3 @@ def test_a_copy_that_is_killed_again_and_again_ends_like_one_that_was_not(
     assert canonical_set(b"\n".join(lines)) == canonical_set(
         b"\n".join(exported(tmp_path / "whole"))
     )
-
-
-def killed_at(last: int, file: Path, data: Path) -> int:
-    """Run a copy that kills itself at a seam. Returns the number of its seams if it ended."""
-    told = data.with_suffix(".seams")
-    module = "tests.migration.killed_copy"
-    words = ("migrate", "copy", str(file), "--json")
-    process = start(*words, data=data, before=(module, str(last), str(told)))
-    _, error = process.communicate(timeout=SECONDS)
-    if process.returncode == -signal.SIGKILL:
-        return 0
-    assert process.returncode == 0, error.decode()
-    return int(told.read_text())

@@ -10,7 +10,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from datasources.errors import StoreConflict
+from datasources import records
+from datasources.errors import NotFound, StoreConflict
+from datasources.ids import Kind
 from datasources.mappings import Edge, Mapping
 from datasources.protocols import Stores
 from datasources.records import Interest, Pin, Record, User
@@ -73,9 +75,9 @@ class Convergence:
         return done
 
     async def _look_at(self, note: int, row: Row, now: Now) -> None:
-        had = self._ledger.items(row)
+        had, used = self._ledger.items(row), self._ledger.uses(row)
         wanted = {item_of(line): line for line in now.lines}
-        items: list[Item] = []
+        items: dict[Item, int] = {}
         reasons, changed = [*now.faults], set[Ref]()
         for item in had:
             if item not in wanted:
@@ -87,55 +89,89 @@ class Convergence:
                 continue
             outcome = await _again(partial(self._bring, item, line))
             changed |= outcome.changed
-            if outcome.stands:
-                items.append(item)
+            if outcome.id is not None:
+                items[item] = outcome.id
             if outcome.reason:
                 reasons.append(outcome.reason)
-        used = {ref for item, line in wanted.items() for ref in (*uses(line), _place(item))}
-        self._ledger.settle(note, row, Settled(items, used, reasons, changed))
+        uses_now = {ref for item, line in wanted.items() for ref in (*uses(line), _place(item))}
+        # By the ledger's earlier state: a run that was killed may have changed the stores already.
+        changed |= {_place(item) for item, id in had.items() ^ items.items()}
+        changed |= {ref for ref in used - uses_now if ref.kind in (USERNAME, SLUG)}
+        if used != uses_now:  # a pin on another board, of which it may be the cover
+            changed |= {item.ref for item in items if not item.b}
+        self._ledger.settle(note, row, Settled(items, uses_now, reasons, changed))
 
     async def _bring(self, item: Item, line: AnyLine) -> "_Outcome":
+        """Bring an item to the stores. An object whose board or owner was deleted is being deleted
+        by a task, and can't be changed: another object takes its place."""
+        changed = set[Ref]()
+        for _ in range(_ATTEMPTS):
+            try:
+                outcome = await self._try_to_bring(item, line)
+                return outcome._replace(changed=outcome.changed | changed)
+            except NotFound:
+                changed |= await self._take_away(item)
+        raise StoreConflict(f"{item} is deleted again and again: does somebody else write to it?")
+
+    async def _try_to_bring(self, item: Item, line: AnyLine) -> "_Outcome":
         found = await find(self._stores, self._name, refs_of(line))
         if why := absent(line, found):
-            return _Outcome(await self._take_away(item), reason=why, stands=False)
+            return _Outcome(None, await self._take_away(item), why)
         wanted = expected(line, found)
         if wanted.record is None:
             assert wanted.mapping is not None
             assert wanted.edge is not None
             await self._writer.set_edge(wanted.mapping, wanted.edge)
-            return _Outcome(set())
+            return _Outcome(0, set())
         stored = found.get(item.ref)
+        if await self._is_own_repin(stored, wanted.record):
+            reason = "its source is its own repin"
+            return _Outcome(None, await self._take_away(item), reason)
         try:
             id = await self._writer.put(item.ref, stored, wanted)
         except LeftOut as left:
-            if left.id is not None:
-                return _Outcome(set(), reason=str(left))
-            return _Outcome(await self._take_away(item), reason=str(left), stands=False)
-        return _Outcome(_changed(item, stored, wanted, id))
+            if left.stays and stored is not None:
+                return _Outcome(stored.id, _names(stored) if left.renamed else set(), str(left))
+            return _Outcome(None, await self._take_away(item), str(left))
+        return _Outcome(id, _changed(item, stored, wanted, id))
+
+    async def _is_own_repin(self, stored: Record | None, wanted: Record) -> bool:
+        """Whether the pins from which a pin is to be repinned begin with the pin itself."""
+        source_id = wanted.source_id if isinstance(wanted, Pin) else None
+        while stored is not None and source_id is not None:
+            if source_id == stored.id:
+                return True
+            ids = [source_id]
+            found = await patiently(partial(self._stores.shards.objects.get, ids))
+            source = records.decode_each(Kind.PIN, found).get(source_id)
+            source_id = source.source_id if isinstance(source, Pin) else None
+        return False
 
     async def _take_away(self, item: Item) -> set[Ref]:
-        """Take an object or an edge away. Returns what changed for other rows."""
+        """Take an object or an edge away. Returns what changed for other rows: nothing if the item
+        was not there. Otherwise rows that need each other would be looked at again and again."""
+        was_there = {_place(item)} if self._ledger.holder(item) is not None else set[Ref]()
         if item.b:
             ends = _ends(item)
             found = await find(self._stores, self._name, ends)
             if all(end in found for end in ends):
                 edge = Edge(found[ends[0]].id, found[ends[1]].id, 0, 0)
                 await self._writer.clear_edge(_mapping(item), edge)
-            return {_place(item)}  # a deleted end has ended the edge
+            return was_there  # a deleted end has ended the edge
         stored = (await find(self._stores, self._name, [item.ref])).get(item.ref)
         if stored is None:
-            return {item.ref}
+            return was_there | _names(await self._writer.free_old_id(item.ref))
         await self._writer.take_away(item.ref, stored)
         return {item.ref, *_names(stored)}
 
 
 class _Outcome(NamedTuple):
-    """The result for an item: what changed for other rows, whether the item stands, and the reason
-    if it does not, or not as the source says."""
+    """The result for an item: its id (0 for an edge, None if it can't stand), what changed for
+    other rows, and the reason if it does not stand, or not as the source says."""
 
+    id: int | None
     changed: set[Ref]
     reason: str = ""
-    stands: bool = True
 
 
 async def read_now(
@@ -172,18 +208,15 @@ async def _again(call: Callable[[], Awaitable[T]]) -> T:
 
 
 def _changed(item: Item, stored: Record | None, wanted: Expected, id: int) -> set[Ref]:
-    """The objects and names that another state of an object changes for other rows."""
-    record = wanted.record
+    """The object and the names that another state of the object changes for other rows."""
     if stored is None or stored.id != id:
         return {item.ref, *(_names(stored) if stored is not None else ())}
-    if isinstance(stored, Pin) and isinstance(record, Pin) and stored.board_id != record.board_id:
-        return {item.ref}  # its old and its new board may have it as their cover
-    if isinstance(stored, User) and isinstance(record, User):
-        return _names(stored) if stored.username != record.username else set()
-    return set()
+    record = wanted.record
+    own = {Ref(USERNAME, record.username)} if isinstance(record, User) else set[Ref]()
+    return _names(stored) - own if own else set()
 
 
-def _names(stored: Record) -> set[Ref]:
+def _names(stored: Record | None) -> set[Ref]:
     """The names that an object has had."""
     if isinstance(stored, User):
         names = {stored.username, *(kept.name for kept in stored.kept_names)}

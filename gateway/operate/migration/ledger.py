@@ -7,7 +7,7 @@ a process may be killed at any point.
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from gateway.operate.migration.fields import FIELDS
@@ -15,7 +15,7 @@ from gateway.operate.migration.items import USERNAME, Item, Ref
 from gateway.operate.migration.journal import Journal, row_text
 
 _SCHEMA = """
-CREATE TABLE IF NOT EXISTS links (source_table TEXT, row TEXT, kind TEXT, a TEXT, b TEXT,
+CREATE TABLE IF NOT EXISTS links (source_table TEXT, row TEXT, kind TEXT, a TEXT, b TEXT, id INT,
                                   PRIMARY KEY (kind, a, b)) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS links_row ON links (source_table, row);
 CREATE TABLE IF NOT EXISTS needs (source_table TEXT, row TEXT, kind TEXT, key TEXT,
@@ -28,15 +28,15 @@ CREATE TABLE IF NOT EXISTS todo (n INTEGER PRIMARY KEY AUTOINCREMENT, rank INT, 
 CREATE INDEX IF NOT EXISTS todo_rank ON todo (rank, n);
 """
 _COPIED = {
-    "users": ("'user'", "s.key", "''"),
-    "interests": ("'interest'", "s.key", "''"),
-    "boards": ("'board'", "s.key", "''"),
-    "pins": ("'pin'", "s.key", "''"),
-    "comments": ("'comment'", "s.key", "''"),
-    "likes": ("'like'", "s.user", "s.pin"),
-    "follows": ("'follow'", "s.follower", "s.kind || ':' || s.target"),
+    "users": ("'user'", "s.key", "''", "s.id"),
+    "interests": ("'interest'", "s.key", "''", "s.id"),
+    "boards": ("'board'", "s.key", "''", "s.id"),
+    "pins": ("'pin'", "s.key", "''", "s.id"),
+    "comments": ("'comment'", "s.key", "''", "s.id"),
+    "likes": ("'like'", "s.user", "s.pin", "0"),
+    "follows": ("'follow'", "s.follower", "s.kind || ':' || s.target", "0"),
 }
-"""The journal's tables of copied rows → the kind and the two parts of their items."""
+"""The journal's tables of copied rows → the kind, the two parts and the id of their items."""
 _NEEDED = (
     ("users", f"'{USERNAME}'", "s.name", ""),
     ("interests", "'slug'", "s.name", ""),
@@ -66,9 +66,10 @@ class Row(NamedTuple):
 
 class Settled(NamedTuple):
     """The result of bringing a row to the stores. `changed`: objects that came, went or have
-    another id now, and names that were freed: rows that depend on them are to be looked at."""
+    another id now, and names that were freed: rows that depend on them are to be looked at.
+    `items` have their ids, 0 for edges."""
 
-    items: Sequence[Item]
+    items: Mapping[Item, int]
     uses: Iterable[Ref]
     reasons: Sequence[str]
     changed: Iterable[Ref]
@@ -92,10 +93,10 @@ class Ledger:
         that it left out are to be looked at."""
         after = int(self._journal.fact("taken over") or 0)
         with self._journal.spool.transaction():
-            for table, (kind, a, b) in _COPIED.items():
+            for table, (kind, a, b, id) in _COPIED.items():
                 self._db.execute(
                     f"INSERT OR IGNORE INTO links SELECT o.source_table, o.source_key, {kind}, {a},"
-                    f" {b} FROM {table} s JOIN origins o USING (line) WHERE line > ?",
+                    f" {b}, {id} FROM {table} s JOIN origins o USING (line) WHERE line > ?",
                     (after,),
                 )
             for table, kind, key, also in _NEEDED:
@@ -131,6 +132,11 @@ class Ledger:
             [(self._ranks.get(row.table, 0), row.table, row.text) for row in rows],
         )
 
+    def look_at_table(self, table: str) -> None:
+        """Note all rows of a table that have become something."""
+        found = self._db.execute("SELECT row FROM links WHERE source_table = ?", (table,))
+        self.look_at(_row(table, text) for (text,) in found.fetchall())
+
     def waiting(self, limit: int) -> list[tuple[int, Row]]:
         """Up to `limit` rows of one table that are to be looked at, in the order of their kinds,
         each with the number of its note."""
@@ -148,12 +154,20 @@ class Ledger:
         found: int = self._db.execute("SELECT count(*) FROM todo").fetchone()[0]
         return found
 
-    def items(self, row: Row) -> list[Item]:
-        """The objects and edges that the row has become."""
+    def items(self, row: Row) -> dict[Item, int]:
+        """The objects and edges that the row has become, with their ids."""
         found = self._db.execute(
-            "SELECT kind, a, b FROM links WHERE source_table = ? AND row = ?", (row.table, row.text)
+            "SELECT kind, a, b, id FROM links WHERE source_table = ? AND row = ?",
+            (row.table, row.text),
         )
-        return [Item(*item) for item in found]
+        return {Item(*item): id for *item, id in found}
+
+    def uses(self, row: Row) -> set[Ref]:
+        """The objects and names on which the row depended when it was looked at."""
+        found = self._db.execute(
+            "SELECT kind, key FROM needs WHERE source_table = ? AND row = ?", (row.table, row.text)
+        )
+        return {Ref(*ref) for ref in found}
 
     def holder(self, item: Item) -> Row | None:
         """The row that has become the item."""
@@ -176,7 +190,8 @@ class Ledger:
             for table in ("links", "needs", "reasons"):
                 self._db.execute(f"DELETE FROM {table} WHERE source_table = ? AND row = ?", at)
             self._db.executemany(
-                "INSERT INTO links VALUES (?, ?, ?, ?, ?)", [(*at, *item) for item in settled.items]
+                "INSERT INTO links VALUES (?, ?, ?, ?, ?, ?)",
+                [(*at, *item, id) for item, id in settled.items.items()],
             )
             self._db.executemany(
                 "INSERT OR IGNORE INTO needs VALUES (?, ?, ?, ?)", [(*at, *r) for r in settled.uses]

@@ -11,7 +11,7 @@ import msgspec
 
 from datasources import records
 from datasources.errors import BadInput, Conflict, NotFound
-from datasources.ids import shard_of
+from datasources.ids import kind_of, shard_of
 from datasources.mappings import REVERSE, SEQUENCE_STEP, Edge, EdgeKey, ListKey, Mapping
 from datasources.protocols import ShardTx, Stores
 from datasources.records import Board, Comment, Interest, Pin, Record, User
@@ -45,6 +45,7 @@ from gateway.operate.migration.expected import Expected, changes, is_placed, is_
 from gateway.operate.migration.items import Ref
 
 ON_BOARD = Mapping.BOARD_HAS_PINS
+_WAITING = "waiting"
 _WORDS = {USERNAMES: "user name", SLUGS: "slug"}
 R = TypeVar("R", bound=Record)
 
@@ -57,11 +58,12 @@ class _Made(NamedTuple):
 
 
 class LeftOut(Exception):
-    """The object can't be stored, or not as the source says. `id`: the object that stays."""
+    """The object can't be stored, or not as the source says. `stays`: the object is there.
+    `renamed`: it has given its name up."""
 
-    def __init__(self, reason: str, id: int | None = None) -> None:
+    def __init__(self, reason: str, *, stays: bool = False, renamed: bool = False) -> None:
         super().__init__(reason)
-        self.id = id
+        self.stays, self.renamed = stays, renamed
 
 
 class Writer:
@@ -91,6 +93,8 @@ class Writer:
                 await self._edit(stored, record, texts=True)
                 if stored.username != record.username:
                     await self._rename(stored, record.username)
+                else:
+                    await self._free_kept(stored)  # an interrupted run may have renamed the user
             case Board(), Board():
                 await self._edit_board(stored.id, record)
             case Pin(), Pin():
@@ -103,30 +107,40 @@ class Writer:
                 await self._edit(stored, record, texts=False)
         return stored.id
 
-    async def take_away(self, ref: Ref, stored: Record | None) -> None:
+    async def free_old_id(self, ref: Ref) -> Record | None:
+        """Let an old id that leads to a deleted object lead nowhere, and free the object's names.
+        Returns the object. An interrupted run may have deleted it."""
+        mod, within = self._stores.shards.mod, namespace(self._name, ref.kind)
+        id = (await mod.find(within, [ref.key])).get(ref.key)
+        if id is None:
+            return None
+        stored = await access.recall(self._stores, records.RECORDS[kind_of(id)], id)
+        if isinstance(stored, User):
+            await self._free_kept(stored)
+            await mod.release(USERNAMES, stored.username, id, stored.claimed)
+        elif isinstance(stored, Interest) and not stored.active:
+            await mod.release(SLUGS, stored.slug, id)
+        await mod.release(within, ref.key, id)
+        return stored
+
+    async def take_away(self, ref: Ref, stored: Record) -> None:
         """Delete an object, and free its old id."""
-        if stored is None:
-            return
         stores, id = self._stores, stored.id
         try:
             match stored:
                 case User():
                     await delete_account(stores, id, Deletion(username=stored.username))
-                    for kept in stored.kept_names:
-                        await free(stores, _end(id, kept.name, kept.version, kept.until))
-                    await stores.shards.mod.release(USERNAMES, stored.username, id, stored.claimed)
                 case Board():
                     await delete_board(stores, stored.owner_id, id)
                 case Pin():
                     await delete_pin(stores, stored.owner_id, id)
                 case Comment():
                     await self._delete_comment(id)
-                case Interest():
+                case Interest() if stored.key == ref.key:  # else it was here before
                     await self._edit(stored, None, texts=False)
-                    await stores.shards.mod.release(SLUGS, stored.slug, id)
         except NotFound:
             pass  # it is deleted, or its parent is: then a task deletes it
-        await stores.shards.mod.release(namespace(self._name, ref.kind), ref.key, id)
+        await self.free_old_id(ref)
 
     async def set_edge(self, mapping: Mapping, edge: Edge) -> None:
         """Set a like or a follow, with the source's time. Nobody is told of a like."""
@@ -374,14 +388,39 @@ class Writer:
         await commit(self._stores, shard_of(stored.id), work)
 
     async def _rename(self, user: User, name: str) -> None:
-        """Give a user the name that the source says, and free the old name at once."""
+        """Give a user the name that the source says, and free the old name at once.
+
+        If another user of the migration has the name still, that user may wait for this user's
+        name. So this user gets a name that nobody wants, until the other user is looked at.
+        """
         try:
-            after = await change_user_name(self._stores, user.id, NameChange(username=name))
+            await self._take_name(user, name)
         except (BadInput, Conflict) as error:
+            waiting = f"{_WAITING}.{user.id}"
+            if user.username != waiting and await self._is_migrated(name):
+                await self._take_name(user, waiting)
+                raise LeftOut(f"{error.message}", stays=True, renamed=True) from None
             reason = f"{error.message} The user stays {user.username}."
-            raise LeftOut(reason, user.id) from None
-        for kept in after.kept_names:
+            raise LeftOut(reason, stays=True) from None
+
+    async def _take_name(self, user: User, name: str) -> None:
+        after = await change_user_name(self._stores, user.id, NameChange(username=name))
+        await self._free_kept(after)
+
+    async def _free_kept(self, user: User) -> None:
+        """Free the names that are kept for a user: in the source, they are free."""
+        for kept in user.kept_names:
             await free(self._stores, _end(user.id, kept.name, kept.version, kept.until))
+
+    async def _is_migrated(self, name: str) -> bool:
+        """Whether the user who has the name is one of this migration's."""
+        mod = self._stores.shards.mod
+        holder = (await mod.find(USERNAMES, [name])).get(name, 0)
+        user = (await access.read(self._stores, User, [holder])).get(holder)
+        if user is None or user.key is None:
+            return False
+        found = await mod.find(namespace(self._name, "user"), [user.key])
+        return found.get(user.key) == holder
 
 
 def _must_be_new(stored: Record, wanted: Record) -> bool:
