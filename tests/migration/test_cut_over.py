@@ -11,7 +11,9 @@ import pytest
 
 from tests.migration.old_world import ROWS, USER, OldDatabase, many
 from tests.migration.old_writer import OldSite
-from tests.migration.processes import copied, everything, pinway, verified
+from tests.migration.processes import SECONDS, copied, everything, pinway, start, verified
+
+TRIES = 10
 
 
 @pytest.fixture
@@ -55,7 +57,13 @@ def test_nothing_is_missed_by_a_cut_over_under_writes(
 def test_writes_are_refused_for_less_than_a_second(world: Path, tmp_path: Path) -> None:
     data = tmp_path / "data"
     copied(world, data)
-    assert cut(world, data)["refused"] < 1
+    for _ in range(TRIES):  # on a busy machine, a try may take too long, and changes nothing
+        process = start("migrate", "cut-over", str(world), "--json", data=data)
+        out, error = process.communicate(timeout=SECONDS)
+        if process.returncode == 0:
+            break
+        assert b"the source takes writes again" in error or b"keep its lock away" in error, error
+    assert json.loads(out)["refused"] < 1
 
 
 def test_the_source_never_overwrites_pinway_after_it(world: Path, tmp_path: Path) -> None:
