@@ -87,7 +87,7 @@ class Convergence:
             if holder not in (None, row):
                 reasons.append(f"{item} is there already, in {holder.table} {holder.key}")
                 continue
-            outcome = await _again(partial(self._bring, item, line))
+            outcome = await _again(partial(self._bring, row, item, line))
             changed |= outcome.changed
             if outcome.id is not None:
                 items[item] = outcome.id
@@ -101,24 +101,26 @@ class Convergence:
             changed |= {item.ref for item in items if not item.b}
         self._ledger.settle(note, row, Settled(items, uses_now, reasons, changed))
 
-    async def _bring(self, item: Item, line: AnyLine) -> "_Outcome":
+    async def _bring(self, row: Row, item: Item, line: AnyLine) -> "_Outcome":
         """Bring an item to the stores. An object whose board or owner was deleted is being deleted
         by a task, and can't be changed: another object takes its place."""
         changed = set[Ref]()
         for _ in range(_ATTEMPTS):
             try:
-                outcome = await self._try_to_bring(item, line)
+                outcome = await self._try_to_bring(row, item, line)
                 return outcome._replace(changed=outcome.changed | changed)
             except NotFound:
                 changed |= await self._take_away(item)
         raise StoreConflict(f"{item} is deleted again and again: does somebody else write to it?")
 
-    async def _try_to_bring(self, item: Item, line: AnyLine) -> "_Outcome":
+    async def _try_to_bring(self, row: Row, item: Item, line: AnyLine) -> "_Outcome":
         found = await find(self._stores, self._name, refs_of(line))
         if why := absent(line, found):
             return _Outcome(None, await self._take_away(item), why)
         wanted = expected(line, found)
+        stood = self._ledger.holder(item) is not None
         if wanted.record is None:
+            self._ledger.intend(row, item)
             assert wanted.mapping is not None
             assert wanted.edge is not None
             await self._writer.set_edge(wanted.mapping, wanted.edge)
@@ -127,12 +129,14 @@ class Convergence:
         if await self._is_own_repin(stored, wanted.record):
             reason = "its source is its own repin"
             return _Outcome(None, await self._take_away(item), reason)
+        self._ledger.intend(row, item)
         try:
             id = await self._writer.put(item.ref, stored, wanted)
         except LeftOut as left:
             if left.stays and stored is not None:
                 return _Outcome(stored.id, _names(stored) if left.renamed else set(), str(left))
-            return _Outcome(None, await self._take_away(item), str(left))
+            taken = await self._take_away(item)
+            return _Outcome(None, taken if stood or stored is not None else set(), str(left))
         return _Outcome(id, _changed(item, stored, wanted, id))
 
     async def _is_own_repin(self, stored: Record | None, wanted: Record) -> bool:

@@ -27,6 +27,7 @@ CREATE TABLE IF NOT EXISTS todo (n INTEGER PRIMARY KEY AUTOINCREMENT, rank INT, 
                                  row TEXT, UNIQUE (source_table, row));
 CREATE INDEX IF NOT EXISTS todo_rank ON todo (rank, n);
 """
+_INTENDED = -1  # in place of an id
 _COPIED = {
     "users": ("'user'", "s.key", "''", "s.id"),
     "interests": ("'interest'", "s.key", "''", "s.id"),
@@ -168,6 +169,12 @@ class Ledger:
             "SELECT kind, key FROM needs WHERE source_table = ? AND row = ?", (row.table, row.text)
         )
         return {Ref(*ref) for ref in found}
+
+    def intend(self, row: Row, item: Item) -> None:
+        """Note that a row is about to become an item. If the process is killed, and the row is
+        deleted before it is looked at again, the item is known to be there."""
+        values = (row.table, row.text, *item, _INTENDED)
+        self._db.execute("INSERT OR IGNORE INTO links VALUES (?, ?, ?, ?, ?, ?)", values)
 
     def holder(self, item: Item) -> Row | None:
         """The row that has become the item."""
