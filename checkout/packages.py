@@ -27,7 +27,7 @@ LOCKED_FROM = {
     ]
     for level, extras in (
         ("run", ("servers", "telemetry")),
-        ("test", ("servers", "telemetry", "dump", "dev")),
+        ("test", ("servers", "telemetry", "dump", "migrate", "dev")),
     )
 }
 PIP_SETTINGS = {

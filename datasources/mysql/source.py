@@ -4,18 +4,35 @@ Every value arrives as text in UTF-8, or as the bytes of a binary column, so tha
 Python type can hold (a zero date, a number of 30 digits) is read like any other.
 """
 
-from collections.abc import Sequence
+import random
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import TYPE_CHECKING
 
-from datasources.errors import StoreCorrupt, StoreError
+from datasources.errors import ConfigError, StoreCorrupt, StoreError
 from datasources.mysql.link import Login
 from datasources.mysql.server import Server
-from datasources.sql.source_tables import INTEGERS, Column, Page, Table, Values, Wanted
+from datasources.mysql.source_stop import SourceStop, stopped
+from datasources.sql.source_tables import (
+    INTEGERS,
+    Column,
+    KeyColumn,
+    LogPosition,
+    Page,
+    Table,
+    Values,
+    Wanted,
+)
 
+if TYPE_CHECKING:
+    from datasources.mysql.source_log import SourceLog
+
+_FIRST = 4  # the offset of a log file's first event
 DEADLINE = 60.0  # seconds for a page, which may be sorted
 
 
 class Source:
-    """A database on a MySQL or MariaDB server. It is only read."""
+    """A database on a MySQL or MariaDB server. Its rows are only read."""
 
     def __init__(self, url: str, *, password: str = "", ca: str = "", connections: int = 4) -> None:
         login = Login.of(url, "root", password, ca)
@@ -104,14 +121,147 @@ class Source:
             + f"{chosen} ORDER BY {order} LIMIT %s",
             [*args, limit],
         )
-        count = len(primary)
-        return Page([_texts(row[:count]) for row in found], [row[count:] for row in found])
+        return _page(primary, found)
+
+    async def rows(
+        self,
+        table: Table,
+        wanted: Sequence[Wanted],
+        keys: Sequence[Sequence[str]],
+        *,
+        where: str = "",
+    ) -> Page:
+        """The rows with these primary keys that fulfil the condition `where`, as they are now.
+
+        The read waits for the commit of transactions that have changed a row. A transaction is in
+        the binary log before other reads see it.
+        """
+        primary = [table.columns[name] for name in table.primary]
+        columns = [_select(Wanted(column, is_key=True)) for column in primary]
+        columns += [_select(value) for value in wanted]
+        conditions, args = list[str](), list[str | int]()
+        for key in keys:
+            parts = [_equal(column, text) for column, text in zip(primary, key, strict=True)]
+            conditions.append(f"({' AND '.join(condition for condition, _ in parts)})")
+            args += [given for _, given in parts]
+        chosen = f"({' OR '.join(conditions)})"
+        if where:
+            chosen = f"{chosen} AND ({where.replace('%', '%%')})"
+        found = await self._read(
+            f"SELECT {', '.join(columns)} FROM {self._name(table)}".replace("%", "%%")
+            + f" WHERE {chosen} LOCK IN SHARE MODE",
+            args,
+        )
+        return _page(primary, found)
+
+    async def key_columns(self, table: Table) -> list[KeyColumn]:
+        """The columns of the table's primary key, as the binary log has them."""
+        found = await self._read(
+            "SELECT column_name, ordinal_position, column_type, "
+            "COALESCE(character_octet_length, 0), COALESCE(character_set_name, '') FROM "
+            "information_schema.columns WHERE table_schema = %s AND table_name = %s",
+            [self.database, table.name],
+        )
+        by_name = {name: rest for name, *rest in map(_texts, found)}
+        return [
+            KeyColumn(
+                name,
+                table.columns[name].type,
+                ordinal=int(ordinal),
+                of=len(by_name),
+                unsigned="unsigned" in type,
+                length=int(length),
+                charset=charset,
+            )
+            for name in table.primary
+            for ordinal, type, length, charset in (by_name[name],)
+        ]
+
+    async def log_faults(self) -> list[str]:
+        """Why the server's binary log can't be followed; none if it can."""
+        found = await self._server.query(
+            "migrate",
+            "SHOW GLOBAL VARIABLES WHERE variable_name IN "
+            "('log_bin', 'binlog_format', 'binlog_row_image', 'log_bin_compress')",
+            [],
+            self.database,
+        )
+        values = {name: value.upper() for name, value in map(_texts, found.rows)}
+        right = {
+            "log_bin": "ON",
+            "binlog_format": "ROW",
+            "binlog_row_image": "FULL",
+            "log_bin_compress": "OFF",
+        }
+        return [
+            f"{name} is {values[name]}: it must be {value}"
+            for name, value in right.items()
+            if values.get(name, value) != value
+        ]
+
+    async def log_position(self) -> LogPosition | None:
+        """A position in the binary log: from now on, reads of the tables see all that is before it.
+        None if the server has no binary log, or this user may not ask for the position.
+
+        A transaction is in the log before other connections see it. MariaDB tells the position of a
+        snapshot. The beginning of the last file is early enough elsewhere.
+        """
+        results = await self._server.query_all(
+            "migrate",
+            "START TRANSACTION WITH CONSISTENT SNAPSHOT; "
+            "SHOW STATUS LIKE 'binlog_snapshot%'; COMMIT",
+            [],
+            self.database,
+        )
+        status = {name.lower(): value for name, value in map(_texts, results[1].rows)}
+        if file := status.get("binlog_snapshot_file"):
+            return LogPosition(file, int(status["binlog_snapshot_position"]))
+        for statement in ("SHOW BINARY LOG STATUS", "SHOW MASTER STATUS"):
+            try:
+                found = await self._server.query("migrate", statement, [], self.database)
+            except StoreError:
+                continue
+            for row in found.rows:
+                return LogPosition(_texts(row[:1])[0], _FIRST)
+        return None
+
+    def stopped(self, within: float) -> AbstractAsyncContextManager[SourceStop]:
+        """Refuse writes to the server in the block (`datasources.mysql.source_stop`)."""
+        return stopped(self._server.login, within)
+
+    def log(self, keys: Mapping[str, Sequence[KeyColumn]]) -> "SourceLog":
+        """The server's binary log, for tables with these primary keys. Raises ConfigError without
+        the package for it."""
+        try:
+            from datasources.mysql.source_log import SourceLog, key_fault
+        except ImportError as error:
+            raise ConfigError(f"pip install 'pinway[migrate]' to follow changes: {error}") from None
+        for table, columns in keys.items():
+            if fault := key_fault(columns):
+                raise ConfigError(f"{table} can't be followed: {fault}")
+        return SourceLog(self._server.login, self.database, keys, _server_id())
 
     def _name(self, table: Table) -> str:
         return f"{_quoted(self.database)}.{_quoted(table.name)}"
 
     async def _read(self, sql: str, args: Sequence[str | int]) -> list[Values]:
         return (await self._server.query("migrate", sql, args, self.database)).rows
+
+
+def _server_id() -> int:
+    """An id under which no replica is likely to read the log."""
+    return random.randrange(1 << 31, 1 << 32)
+
+
+def _page(primary: Sequence[Column], found: Sequence[Values]) -> Page:
+    count = len(primary)
+    return Page([_texts(row[:count]) for row in found], [row[count:] for row in found])
+
+
+def _equal(column: Column, text: str) -> tuple[str, str | int]:
+    name = _quoted(column.name).replace("%", "%%")
+    given = int(text) if column.type in INTEGERS else text
+    return f"{name} = {'UNHEX(%s)' if column.is_binary else '%s'}", given
 
 
 def _quoted(name: str) -> str:

@@ -54,3 +54,27 @@ class Page(NamedTuple):
 
     keys: list[tuple[str, ...]]
     rows: list[Values]
+
+
+class LogPosition(NamedTuple):
+    """A place in a server's binary log."""
+
+    file: str
+    offset: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.offset}"
+
+
+class KeyColumn(NamedTuple):
+    """A column of a primary key, as the binary log has it. `ordinal` is its number among the
+    table's columns, from 1; `of` is the number of these columns. `length` (in bytes) and `charset`
+    are a text's."""
+
+    name: str
+    type: str
+    ordinal: int
+    of: int
+    unsigned: bool
+    length: int
+    charset: str

@@ -1,36 +1,37 @@
 """`pinway migrate`: from an unsharded database to Pinway's shards."""
 
 import asyncio
-import os
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, closing
+import sys
+import time
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import click
 
 from datasources.errors import ConfigError
 from gateway.cli.options import with_settings
-from gateway.cli.output import as_json, counted, print_result
+from gateway.cli.output import FOUND, as_json, counted, print_result
 from gateway.operate.imports.checks import KINDS
-from gateway.operate.imports.report import ImportReport
-from gateway.operate.imports.scratch import database_errors
+from gateway.operate.imports.report import ImportReport, Progress
+from gateway.operate.migration.converging import Convergence
 from gateway.operate.migration.copying import Reading, find_old, read_tables, write_rows
-from gateway.operate.migration.journal import Journal
+from gateway.operate.migration.cut_over import CutOver, check_not_done, cut_over
+from gateway.operate.migration.following import Round, following, store_position, stored_position
 from gateway.operate.migration.mapping import Mapping, read_mapping
+from gateway.operate.migration.opening import opened_journal, opened_source, opened_work
 from gateway.operate.migration.preview import Preview, preview
-from gateway.operate.migration.source_checks import TablePlan, plans
+from gateway.operate.migration.source_checks import TablePlan
+from gateway.operate.migration.verification import Verified, verify
 from gateway.operate.progress import Bars, run_reporting_waits
 from gateway.settings import Settings
-from gateway.site.directory import make_directory
-from gateway.site.embedded_stores import check_made, file_of_shards
+from gateway.site.embedded_stores import check_made
 from gateway.site.runtime import running
 
-if TYPE_CHECKING:
-    from datasources.mysql.source import Source
-
-PASSWORD = "PINWAY_SOURCE_PASSWORD"
 mapping_file = click.argument("mapping", type=click.Path(path_type=Path))
+
+
+_SAY = 1.0  # seconds between two lines about the lag
+_PAUSE = 0.1  # seconds before the log is read again, if it had nothing
 
 
 @click.group("migrate")
@@ -113,6 +114,87 @@ def copy_command(settings: Settings, mapping: Path, no_feeds: bool, as_json: boo
     print_result(told, words, as_json=as_json)
 
 
+@migrate.command("verify")
+@mapping_file
+@click.option("--repair", is_flag=True, help="Mend what differs, from the source.")
+@as_json
+@with_settings
+def verify_command(settings: Settings, mapping: Path, repair: bool, as_json: bool) -> None:
+    """Compare the rows of MAPPING's tables with the objects and edges in the shards.
+
+    Every row is compared, field by field, with its object, list or edge. Each range of a table's
+    primary key has its number of rows and two checksums. The exit status is 3 if something differs
+    (with --repair: if something still differs after the repair).
+    """
+    found = asyncio.run(_verify(settings, read_mapping(mapping), repair=repair))
+    told = {
+        "rows": found.rows,
+        "left_out": found.left_out,
+        "ranges": [one._asdict() for one in found.ranges],
+        "differences": [one.told() for one in found.differences],
+    }
+    words = [
+        f"{one.row.table} {', '.join(one.row.key)}: {one.item}"
+        f"{' ' + one.field if one.field else ''}: {one.source} in the source, "
+        f"{one.shards} in the shards"
+        for one in found.differences
+    ]
+    equal = sum(one.source == one.shards for one in found.ranges)
+    words.append(
+        f"compared {counted(found.rows, 'row')}, {found.left_out:,} of them left out: "
+        f"{equal:,} of {counted(len(found.ranges), 'range')} equal, "
+        f"{counted(len(found.differences), 'difference')}"
+    )
+    print_result(told, words, as_json=as_json)
+    if found.differences:
+        sys.exit(FOUND)
+
+
+@migrate.command("follow")
+@mapping_file
+@click.option("--until-caught-up", is_flag=True, help="End when less than a second behind.")
+@as_json
+@with_settings
+def follow_command(settings: Settings, mapping: Path, until_caught_up: bool, as_json: bool) -> None:
+    """Bring the changes of MAPPING's tables since the copy to the shards, as they happen.
+
+    The changes come from the source's binary log. The command may be killed and run again. It says
+    how far it is behind, and goes on until Ctrl-C or SIGTERM, or until less than a second behind.
+    """
+    done = asyncio.run(_follow(settings, read_mapping(mapping), until_caught_up=until_caught_up))
+    told = {"rows": done.rows, "behind": done.behind, "position": str(done.position)}
+    print_result(told, done.words(), as_json=as_json)
+
+
+@migrate.command("cut-over")
+@mapping_file
+@click.option(
+    "--within",
+    type=click.FloatRange(0.1, 60),
+    default=1.0,
+    show_default=True,
+    help="Seconds for which writes may be refused.",
+)
+@click.option("--then", default="", help="A shell command that lets writes come to Pinway.")
+@as_json
+@with_settings
+def cut_over_command(
+    settings: Settings, mapping: Path, within: float, then: str, as_json: bool
+) -> None:
+    """Stop the writes to MAPPING's source, bring its last changes, and run the command --then.
+
+    The source's server stays read-only after it. If the last changes and the command take longer
+    than --within, or fail, the source takes writes again, and the exit status is 1.
+    """
+    done = asyncio.run(_cut_over(settings, read_mapping(mapping), within=within, then=then))
+    told = {"refused": done.refused, "rows": done.rows, "position": str(done.position)}
+    words = (
+        f"writes were refused for {done.refused:.2f} s, in which {counted(done.rows, 'row')} came; "
+        f"the source is read-only, at {done.position}"
+    )
+    print_result(told, words, as_json=as_json)
+
+
 @migrate.command("find")
 @mapping_file
 @click.argument("kind", type=click.Choice(list(KINDS.values())))
@@ -130,12 +212,12 @@ def find_command(
 
 
 async def _check(mapping: Mapping) -> list[TablePlan]:
-    async with _opened(mapping) as opened:
+    async with opened_source(mapping) as opened:
         return opened.plans
 
 
 async def _preview(mapping: Mapping) -> list[Preview]:
-    async with _opened(mapping) as opened:
+    async with opened_source(mapping) as opened:
         return [await preview(opened.source, plan) for plan in opened.plans]
 
 
@@ -147,10 +229,16 @@ class _Copied(NamedTuple):
 
 
 async def _copy(settings: Settings, mapping: Mapping, *, feeds: bool) -> _Copied:
-    make_directory(settings.data_dir.resolve())
-    folder = file_of_shards(settings, "migrations", mapping.name)
-    with database_errors(f"the journal in {folder}"), closing(Journal(folder, mapping)) as journal:
-        async with _opened(mapping) as opened:
+    with opened_journal(settings, mapping) as journal:
+        if journal.fact("followed") is not None:
+            raise ConfigError(
+                f"{mapping.name} was repaired or followed since its copy: migrate verify finds "
+                "missing rows, and migrate follow brings new ones"
+            )
+        async with opened_source(mapping) as opened:
+            begins = await opened.source.log_position()
+            if stored_position(journal) is None and begins is not None:
+                store_position(journal, begins)  # changes after it may be missed by the copy
             with Bars("the source") as bars:
                 reading = await read_tables(opened.source, opened.plans, journal, bars)
         with Bars() as bars:
@@ -158,30 +246,62 @@ async def _copy(settings: Settings, mapping: Mapping, *, feeds: bool) -> _Copied
                 report = await write_rows(
                     runtime.stores, mapping.name, journal, bars, feeds=feeds, walks=runtime.walks
                 )
+        journal.set_fact("copied", "yes")
         return _Copied(reading, report, journal.counts(), journal.write_report())
+
+
+async def _verify(settings: Settings, mapping: Mapping, *, repair: bool) -> Verified:
+    async with opened_work(settings, mapping) as work:
+        stores, ledger = work.runtime.stores, work.ledger
+
+        async def compare() -> Verified:
+            with Bars("the source") as bars:
+                return await verify(stores, work.source, work.plans, ledger, mapping.name, bars)
+
+        found = await compare()
+        if not repair or not found.differences:
+            return found
+        check_not_done(work.journal)
+        work.journal.set_fact("followed", "yes")
+        ledger.look_at([*(one.row for one in found.differences), *found.new])
+        convergence = Convergence(stores, work.source, work.plans, ledger, mapping.name)
+        done, total = 0, ledger.waiting_count()
+        with Bars("the source") as bars:
+
+            def step(rows: int) -> None:
+                nonlocal done
+                done += rows
+                bars(Progress("repairing", done, max(total, done), "rows"))
+
+            await convergence.work(step)
+        return await compare()
+
+
+async def _follow(settings: Settings, mapping: Mapping, *, until_caught_up: bool) -> Round:
+    async with opened_work(settings, mapping) as work:
+        check_not_done(work.journal)
+        follower = await following(work)
+        rows, told = 0, 0.0
+        while True:
+            found = await follower.round(lambda _: None)
+            rows += found.rows
+            whole = found._replace(rows=rows)
+            if until_caught_up and found.is_caught_up:
+                return whole
+            if time.monotonic() - told >= _SAY:
+                click.echo(whole.words(), err=True)
+                told = time.monotonic()
+            if not found.rows:
+                await asyncio.sleep(_PAUSE)
+
+
+async def _cut_over(settings: Settings, mapping: Mapping, *, within: float, then: str) -> CutOver:
+    async with opened_work(settings, mapping) as work:
+        check_not_done(work.journal)
+        return await cut_over(await following(work), work.journal, within=within, then=then)
 
 
 async def _find(settings: Settings, name: str, kind: str, old: list[str]) -> dict[str, int]:
     check_made(settings)
     async with running(settings, jobs=False) as runtime:
         return await find_old(runtime.stores, name, kind, old)
-
-
-class _Opened(NamedTuple):
-    source: "Source"
-    plans: list[TablePlan]
-
-
-@asynccontextmanager
-async def _opened(mapping: Mapping) -> AsyncIterator[_Opened]:
-    """The source and what to read from it. Raises BadMapping, and ConfigError without a driver."""
-    try:
-        from datasources.mysql.source import Source
-    except ImportError as error:
-        raise ConfigError(f"pip install 'pinway[servers]' for a migration: {error}") from None
-    password = os.environ.get(PASSWORD, "")
-    source = Source(mapping.source, password=password, ca=mapping.ca)
-    try:
-        yield _Opened(source, await plans(mapping, source))
-    finally:
-        await source.close()

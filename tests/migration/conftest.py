@@ -49,6 +49,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
                 "--bind-address=127.0.0.1",
                 f"--port={port}",
                 f"--socket={folder / 's'}",
+                "--log-bin=binlog",
+                "--binlog-format=ROW",
+                "--server-id=1",
                 "--sql-mode=",  # an old server lets zero dates and long texts in
             ],
             stdout=log,
@@ -71,6 +74,7 @@ def old(server: int) -> OldDatabase:
     found.run(
         f"CREATE OR REPLACE USER '{USER}'@'127.0.0.1' IDENTIFIED BY '{PASSWORD}'",
         f"GRANT SELECT ON old.* TO '{USER}'@'127.0.0.1'",
+        f"GRANT REPLICATION SLAVE, BINLOG MONITOR ON *.* TO '{USER}'@'127.0.0.1'",
         "USE old",
         *SCHEMA,
     )

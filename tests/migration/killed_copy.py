@@ -16,42 +16,51 @@ from gateway.operate.imports.load import Load
 from gateway.operate.imports.spool import Spool
 from gateway.operate.migration.journal import Journal
 
-seams = 0
 
+class Seams:
+    """Counts seams, and kills the process at the `last`."""
 
-def install(last: int) -> None:
-    def seam() -> None:
-        global seams
-        seams += 1
-        if seams == last:
+    def __init__(self, last: int) -> None:
+        self._last, self.passed = last, 0
+
+    def counted(self, call: Callable[..., Any]) -> Callable[..., Any]:
+        """The function with a seam before it and a seam after it."""
+
+        def around(*args: Any, **options: Any) -> Any:
+            self._pass()
+            found = call(*args, **options)
+            self._pass()
+            return found
+
+        return around
+
+    def awaited(self, call: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+        """The coroutine function with a seam before it and a seam after it."""
+
+        async def around(*args: Any, **options: Any) -> Any:
+            self._pass()
+            found = await call(*args, **options)
+            self._pass()
+            return found
+
+        return around
+
+    def _pass(self) -> None:
+        self.passed += 1
+        if self.passed == self._last:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    def counted(call: Callable[..., Any]) -> Callable[..., Any]:
-        def around(*args: Any, **options: Any) -> Any:
-            seam()
-            found = call(*args, **options)
-            seam()
-            return found
 
-        return around
-
-    def awaited(call: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
-        async def around(*args: Any, **options: Any) -> Any:
-            seam()
-            found = await call(*args, **options)
-            seam()
-            return found
-
-        return around
-
+def install(seams: Seams) -> None:
     for owner, name in ((Spool, "many"), (Journal, "add_page"), (Journal, "note")):
-        setattr(owner, name, counted(getattr(owner, name)))
+        setattr(owner, name, seams.counted(getattr(owner, name)))
     for name in ("transact", "rows"):
-        setattr(Load, name, awaited(getattr(Load, name)))
+        setattr(Load, name, seams.awaited(getattr(Load, name)))
 
 
 if __name__ == "__main__":
     last, told, *words = sys.argv[1:]
-    install(int(last))
+    seams = Seams(int(last))
+    install(seams)
     main(words, standalone_mode=False)
-    Path(told).write_text(str(seams))
+    Path(told).write_text(str(seams.passed))

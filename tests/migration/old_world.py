@@ -84,6 +84,38 @@ ROWS = (
     "INSERT INTO remarks VALUES (x'00ff0102', 1, 1, 'Seventy degrees?'), (x'00000001', 1, 1, '')",
     f"INSERT INTO friends VALUES (1, {HUGE}), (1, 1), ({HUGE}, 1), (1, 3)",
 )
+CHANGES = (
+    "UPDATE members SET real_name = 'Ann B', login = 'ann_b', bio = x'ff41' WHERE id = 1",
+    "UPDATE members SET joined = '0000-00-00' WHERE id = 1001",
+    "UPDATE members SET login = 'old_ann' WHERE id = 1002",
+    "DELETE FROM members WHERE id = 1003",
+    "UPDATE albums SET title = 'Tee', is_public = 'no' WHERE id = 1",
+    "UPDATE albums SET member_id = 1005 WHERE id = 1010",  # with its pins
+    "DELETE FROM albums WHERE id = 1011",
+    "UPDATE albums SET made = 1400000000 WHERE id = 1012",
+    f"UPDATE bookmarks SET album_id = 5, headline = NULL, position = 3 WHERE id = {HUGE}",
+    "UPDATE bookmarks SET album_id = 1013 WHERE id = 1020",  # to another owner
+    "UPDATE bookmarks SET position = 77 WHERE id = 1030",
+    "UPDATE bookmarks SET id = 5000000000000, added = '2020-02-02' WHERE id = 1022",
+    "UPDATE bookmarks SET headline = 'now spam' WHERE id = 1023",  # `where` leaves it out
+    "UPDATE bookmarks SET headline = 'no longer' WHERE id = 5",
+    "UPDATE bookmarks SET copied_from = 1030 WHERE id = 1025",
+    "DELETE FROM bookmarks WHERE id = 1024",
+    "DELETE FROM likes WHERE bookmark_id = 1001",
+    "UPDATE likes SET at = '2019-01-01' WHERE bookmark_id = 1002",
+    "INSERT INTO likes VALUES (1, 6, NULL)",
+    "UPDATE remarks SET words = 'Eighty' WHERE id = x'00ff0102'",
+    "UPDATE remarks SET words = 'No longer empty' WHERE id = x'00000001'",
+    f"DELETE FROM friends WHERE a = {HUGE}",
+    "INSERT INTO friends VALUES (1, 1001)",
+    "INSERT INTO members VALUES (2, 'late', '', NULL, NULL)",
+    "INSERT INTO albums VALUES (77, 2, 'Late', 1, 1)",
+    "INSERT INTO bookmarks VALUES (2, 77, 'Late', '', '', 1, 1001, NULL)",
+    # what was left out, because it referred to missing rows
+    "INSERT INTO members VALUES (77, 'found', '', NULL, NULL)",
+    "UPDATE members SET login = 'a_name' WHERE id = 3",
+)
+"""Changes of rows of all kinds, made with `ROWS` and `many` in the tables."""
 
 
 class OldDatabase:
@@ -92,9 +124,9 @@ class OldDatabase:
     def __init__(self, port: int) -> None:
         self.port = port
 
-    def run(self, *statements: str) -> None:
-        """Run statements as the administrator, with the checks of an old server: none."""
-        asyncio.run(self._run(statements))
+    def run(self, *statements: str, user: str = "root") -> None:
+        """Run statements (as the administrator), with the checks of an old server: none."""
+        asyncio.run(self._run(statements, user))
 
     def mapping(self, folder: Path, *, changed: dict[str, str] | None = None) -> Path:
         """The mapping file, with texts replaced."""
@@ -106,8 +138,8 @@ class OldDatabase:
         file.write_text(text)
         return file
 
-    async def _run(self, statements: tuple[str, ...]) -> None:
-        login = Login("127.0.0.1", self.port, "root", "")
+    async def _run(self, statements: tuple[str, ...], user: str) -> None:
+        login = Login("127.0.0.1", self.port, user, "")
         link = await connect(login, autocommit=True, deadline=60)
         try:
             await link.run("SET sql_mode = ''")
@@ -115,3 +147,18 @@ class OldDatabase:
                 await link.run(statement)
         finally:
             link.close()
+
+
+def many(*, members: int, albums: int, bookmarks: int) -> list[str]:
+    """Statements that make rows, with numbers from 1,001."""
+    return [
+        "INSERT INTO members SELECT 1000 + seq, CONCAT('user', seq), NULL, NULL, '2011-01-01' "
+        f"FROM seq_1_to_{members}",
+        f"INSERT INTO albums SELECT 1000 + seq, 1001 + seq % {members}, CONCAT('Album ', seq), "
+        f"seq % 3, seq FROM seq_1_to_{albums}",
+        f"INSERT INTO bookmarks SELECT 1000 + seq, 1001 + seq % {albums}, CONCAT('Pin ', seq), '', "
+        f"CONCAT('https://example.com/', seq), seq, IF(seq % 4, NULL, 999 + seq), NULL "
+        f"FROM seq_1_to_{bookmarks}",
+        f"INSERT INTO likes SELECT DISTINCT 1001 + seq % {members}, 1000 + seq, NULL "
+        f"FROM seq_1_to_{bookmarks // 2}",
+    ]

@@ -2,48 +2,15 @@
 
 import json
 import random
-import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 from tests.importing.worlds import canonical_set
-from tests.migration.old_world import HUGE, PASSWORD, ROWS, OldDatabase
-from tests.pinway_process import ROOT
+from tests.migration.old_world import HUGE, ROWS, OldDatabase, many
+from tests.migration.processes import copied, exported, killed_at, pinway
 from tests.scale import scaled, seed
 
-SECONDS = 600.0
 KILLS = scaled(3, 8)
-
-
-def start(
-    *words: str, data: Path, before: tuple[str, ...] = ("pinway",)
-) -> "subprocess.Popen[bytes]":
-    return subprocess.Popen(
-        [sys.executable, "-m", *before, *words, "--data-dir", str(data)],
-        cwd=ROOT,
-        env={"PATH": "/usr/bin:/bin", "PINWAY_SOURCE_PASSWORD": PASSWORD},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-
-
-def pinway(*words: str, data: Path, status: int = 0) -> str:
-    """The output of a command that ends by itself, or its error if it is to fail."""
-    process = start(*words, data=data)
-    out, error = process.communicate(timeout=SECONDS)
-    assert process.returncode == status, error.decode()
-    return (error if status else out).decode()
-
-
-def copied(file: Path, data: Path) -> dict[str, Any]:
-    told: dict[str, Any] = json.loads(pinway("migrate", "copy", str(file), "--json", data=data))
-    return told
-
-
-def exported(data: Path) -> list[bytes]:
-    return pinway("export", data=data).encode().splitlines()
 
 
 def reports(told: dict[str, Any]) -> dict[str, list[tuple[bool, str]]]:
@@ -129,31 +96,3 @@ def test_a_copy_that_is_killed_again_and_again_ends_like_one_that_was_not(
     assert canonical_set(b"\n".join(lines)) == canonical_set(
         b"\n".join(exported(tmp_path / "whole"))
     )
-
-
-def killed_at(last: int, file: Path, data: Path) -> int:
-    """Run a copy that kills itself at a seam. Returns the number of its seams if it ended."""
-    told = data.with_suffix(".seams")
-    module = "tests.migration.killed_copy"
-    words = ("migrate", "copy", str(file), "--json")
-    process = start(*words, data=data, before=(module, str(last), str(told)))
-    _, error = process.communicate(timeout=SECONDS)
-    if process.returncode == -signal.SIGKILL:
-        return 0
-    assert process.returncode == 0, error.decode()
-    return int(told.read_text())
-
-
-def many(*, members: int, albums: int, bookmarks: int) -> list[str]:
-    """Statements that make rows, with numbers from 1,001."""
-    return [
-        "INSERT INTO members SELECT 1000 + seq, CONCAT('user', seq), NULL, NULL, '2011-01-01' "
-        f"FROM seq_1_to_{members}",
-        f"INSERT INTO albums SELECT 1000 + seq, 1001 + seq % {members}, CONCAT('Album ', seq), "
-        f"seq % 3, seq FROM seq_1_to_{albums}",
-        f"INSERT INTO bookmarks SELECT 1000 + seq, 1001 + seq % {albums}, CONCAT('Pin ', seq), '', "
-        f"CONCAT('https://example.com/', seq), seq, IF(seq % 4, NULL, 999 + seq), NULL "
-        f"FROM seq_1_to_{bookmarks}",
-        f"INSERT INTO likes SELECT DISTINCT 1001 + seq % {members}, 1000 + seq, NULL "
-        f"FROM seq_1_to_{bookmarks // 2}",
-    ]

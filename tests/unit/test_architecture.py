@@ -43,6 +43,7 @@ DRIVERS = {
     "kazoo": "zookeeper",
     "pyarrow": "parquet",
     "pymysql": "mysql",
+    "pymysqlreplication": "mysql",
     "redis": "redis",
     "rocksdict": "rocksdb",
     "tantivy": "tantivy",

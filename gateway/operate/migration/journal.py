@@ -24,6 +24,16 @@ CREATE TABLE faults (line INT, message TEXT, kept INT, PRIMARY KEY (line, messag
 """
 
 
+def row_text(key: Sequence[str]) -> str:
+    """A primary key as the journal stores it."""
+    return json.dumps(list(key))
+
+
+def shown_row(text: str) -> str:
+    """A stored primary key for people."""
+    return ", ".join(json.loads(text))
+
+
 class Journal:
     """The journal of one migration in a folder. One process at a time may have it open."""
 
@@ -62,7 +72,7 @@ class Journal:
         with self.spool.transaction():
             for key, row in zip(keys, rows, strict=True):
                 line += 1
-                origins.append((line, table, ", ".join(key)))
+                origins.append((line, table, row_text(key)))
                 faults += [(line, change, 1) for change in row.changes]
                 if row.parsed is None:
                     faults.append((line, row.fault, 0))
@@ -82,12 +92,20 @@ class Journal:
         found = self.spool.db.execute(
             "SELECT source_table, source_key FROM origins WHERE line = ?", (line,)
         ).fetchone()
-        return f"{found[0]} {found[1]}"
+        return f"{found[0]} {shown_row(found[1])}"
 
     def note(self, line: int, message: str, *, kept: bool) -> None:
         """Store a report. A report that is there already stays one."""
         fault = (line, message, int(kept))
         self.spool.db.execute("INSERT OR IGNORE INTO faults VALUES (?, ?, ?)", fault)
+
+    def fact(self, name: str) -> str | None:
+        """A stored fact about the migration; None if there is none."""
+        found = self.spool.db.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
+        return found[0] if found else None
+
+    def set_fact(self, name: str, value: str) -> None:
+        self.spool.db.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (name, value))
 
     def counts(self) -> dict[str, int]:
         """Rows that were read, rows that were left out, and changes of values."""
@@ -116,7 +134,8 @@ class Journal:
             "ORDER BY line, message"
         )
         for table, key, message, kept in found:
-            yield {"table": table, "row": key, "left_out": not kept, "message": message}
+            shown = shown_row(key)
+            yield {"table": table, "row": shown, "left_out": not kept, "message": message}
 
     def _check_mapping(self, mapping: Mapping) -> None:
         """Raises ConfigError if the journal has rows that were read by another mapping."""

@@ -1,0 +1,65 @@
+"""Ends the writes to an unsharded database: by a lock that ends with its connection, and then by
+the server's `read_only`."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from datasources.errors import StoreTimeout
+from datasources.mysql.errors import translate
+from datasources.mysql.link import Link, Login, connect
+from datasources.mysql.server import DRIVER_ERRORS
+from datasources.sql.source_tables import LogPosition
+
+_DEADLINE = 30.0  # seconds for a statement that waits for nobody
+
+
+class SourceStop:
+    """A server that refuses writes: while the link is open, by a lock; by `read_only` if `keep` was
+    called."""
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+
+    async def position(self) -> LogPosition:
+        """The end of the binary log."""
+        [row] = (await self._link.run("SHOW MASTER STATUS")).rows
+        return LogPosition(row[0].decode(), int(row[1]))
+
+    async def keep(self) -> None:
+        """Let the server refuse writes from now on, and end the lock."""
+        await self._link.run("SET GLOBAL read_only = ON")
+        await self._link.run("UNLOCK TABLES")
+
+    async def undo(self) -> None:
+        """Let the server take writes again."""
+        await self._link.run("SET GLOBAL read_only = OFF")
+
+
+@asynccontextmanager
+async def stopped(login: Login, within: float) -> AsyncIterator[SourceStop]:
+    """Refuse writes to all databases of the server in the block. Raises StoreTimeout if statements
+    that run keep the lock away for `within` seconds. The user needs the rights for FLUSH TABLES
+    WITH READ LOCK, for read_only, and for SHOW MASTER STATUS."""
+    where = f"the source {login.host}:{login.port}"
+    try:
+        link = await connect(login, autocommit=True, deadline=_DEADLINE)
+    except DRIVER_ERRORS as error:
+        raise translate(error, where) from error
+    try:
+        # Without the right to set read_only, this fails before anybody waits.
+        await link.run("SET GLOBAL read_only = @@GLOBAL.read_only")
+        await link.run("SHOW MASTER STATUS")
+        await link.run("SET SESSION lock_wait_timeout = 1")
+        try:
+            async with asyncio.timeout(within):
+                await link.run("FLUSH TABLES WITH READ LOCK")
+        except TimeoutError:
+            raise StoreTimeout(
+                f"{where}: statements that run there keep its lock away for over {within:g} s"
+            ) from None
+        yield SourceStop(link)
+    except DRIVER_ERRORS as error:
+        raise translate(error, where) from error
+    finally:
+        link.close()

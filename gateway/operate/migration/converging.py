@@ -1,0 +1,244 @@
+"""Brings rows of the source to the stores as they are now: what the stores have differently is
+changed, what the source no longer has is taken away.
+
+Only the row's present state counts, so rows may be looked at in any order, and again. The rows that
+depend on a changed object are looked at after it.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from datasources import records
+from datasources.errors import NotFound, StoreConflict
+from datasources.ids import Kind
+from datasources.mappings import Edge, Mapping
+from datasources.protocols import Stores
+from datasources.records import Interest, Pin, Record, User
+from gateway.operate.imports.jsonl import AnyLine
+from gateway.operate.imports.load import patiently
+from gateway.operate.migration.conversion import convert
+from gateway.operate.migration.expected import (
+    FOLLOWS,
+    Expected,
+    absent,
+    expected,
+    find,
+    refs_of,
+)
+from gateway.operate.migration.items import SLUG, USERNAME, Item, Ref, item_of, uses
+from gateway.operate.migration.ledger import Ledger, Row, Settled
+from gateway.operate.migration.source_checks import TablePlan
+from gateway.operate.migration.writing import LeftOut, Writer
+
+if TYPE_CHECKING:
+    from datasources.mysql.source import Source
+
+T = TypeVar("T")
+BATCH = 100  # rows that are read at once
+_ATTEMPTS = 10
+
+
+class Now(NamedTuple):
+    """A row's lines as the source has them now, and why others have none."""
+
+    lines: list[AnyLine]
+    faults: list[str]
+
+
+class Convergence:
+    """Looks at rows of one migration."""
+
+    def __init__(
+        self,
+        stores: Stores,
+        source: "Source",
+        plans: Sequence[TablePlan],
+        ledger: Ledger,
+        name: str,
+    ) -> None:
+        self._stores, self._source, self._plans = stores, source, plans
+        self._ledger, self._name = ledger, name
+        self._writer = Writer(stores, name)
+
+    async def work(self, step: Callable[[int], None]) -> int:
+        """Look at all rows that the ledger has noted. Returns their number; `step` is told of rows
+        as they are done."""
+        done = 0
+        while batch := self._ledger.waiting(BATCH):
+            now = await read_now(self._source, self._plans, [row for _, row in batch])
+            for note, row in batch:
+                await self._look_at(note, row, now[row])
+            done += len(batch)
+            step(len(batch))
+        return done
+
+    async def _look_at(self, note: int, row: Row, now: Now) -> None:
+        had, used = self._ledger.items(row), self._ledger.uses(row)
+        wanted = {item_of(line): line for line in now.lines}
+        items: dict[Item, int] = {}
+        reasons, changed = [*now.faults], set[Ref]()
+        for item in had:
+            if item not in wanted:
+                changed |= await _again(partial(self._take_away, item))
+        for item, line in wanted.items():
+            holder = self._ledger.holder(item)
+            if holder not in (None, row):
+                reasons.append(f"{item} is there already, in {holder.table} {holder.key}")
+                continue
+            outcome = await _again(partial(self._bring, row, item, line))
+            changed |= outcome.changed
+            if outcome.id is not None:
+                items[item] = outcome.id
+            if outcome.reason:
+                reasons.append(outcome.reason)
+        uses_now = {ref for item, line in wanted.items() for ref in (*uses(line), _place(item))}
+        # By the ledger's earlier state: a run that was killed may have changed the stores already.
+        changed |= {_place(item) for item, id in had.items() ^ items.items()}
+        changed |= {ref for ref in used - uses_now if ref.kind in (USERNAME, SLUG)}
+        if used != uses_now:  # a pin on another board, of which it may be the cover
+            changed |= {item.ref for item in items if not item.b}
+        self._ledger.settle(note, row, Settled(items, uses_now, reasons, changed))
+
+    async def _bring(self, row: Row, item: Item, line: AnyLine) -> "_Outcome":
+        """Bring an item to the stores. An object whose board or owner was deleted is being deleted
+        by a task, and can't be changed: another object takes its place."""
+        changed = set[Ref]()
+        for _ in range(_ATTEMPTS):
+            try:
+                outcome = await self._try_to_bring(row, item, line)
+                return outcome._replace(changed=outcome.changed | changed)
+            except NotFound:
+                changed |= await self._take_away(item)
+        raise StoreConflict(f"{item} is deleted again and again: does somebody else write to it?")
+
+    async def _try_to_bring(self, row: Row, item: Item, line: AnyLine) -> "_Outcome":
+        found = await find(self._stores, self._name, refs_of(line))
+        if why := absent(line, found):
+            return _Outcome(None, await self._take_away(item), why)
+        wanted = expected(line, found)
+        stood = self._ledger.holder(item) is not None
+        if wanted.record is None:
+            self._ledger.intend(row, item)
+            assert wanted.mapping is not None
+            assert wanted.edge is not None
+            await self._writer.set_edge(wanted.mapping, wanted.edge)
+            return _Outcome(0, set())
+        stored = found.get(item.ref)
+        if await self._is_own_repin(stored, wanted.record):
+            reason = "its source is its own repin"
+            return _Outcome(None, await self._take_away(item), reason)
+        self._ledger.intend(row, item)
+        try:
+            id = await self._writer.put(item.ref, stored, wanted)
+        except LeftOut as left:
+            if left.stays and stored is not None:
+                return _Outcome(stored.id, _names(stored) if left.renamed else set(), str(left))
+            taken = await self._take_away(item)
+            return _Outcome(None, taken if stood or stored is not None else set(), str(left))
+        return _Outcome(id, _changed(item, stored, wanted, id))
+
+    async def _is_own_repin(self, stored: Record | None, wanted: Record) -> bool:
+        """Whether the pins from which a pin is to be repinned begin with the pin itself."""
+        source_id = wanted.source_id if isinstance(wanted, Pin) else None
+        while stored is not None and source_id is not None:
+            if source_id == stored.id:
+                return True
+            ids = [source_id]
+            found = await patiently(partial(self._stores.shards.objects.get, ids))
+            source = records.decode_each(Kind.PIN, found).get(source_id)
+            source_id = source.source_id if isinstance(source, Pin) else None
+        return False
+
+    async def _take_away(self, item: Item) -> set[Ref]:
+        """Take an object or an edge away. Returns what changed for other rows: nothing if the item
+        was not there. Otherwise rows that need each other would be looked at again and again."""
+        was_there = {_place(item)} if self._ledger.holder(item) is not None else set[Ref]()
+        if item.b:
+            ends = _ends(item)
+            found = await find(self._stores, self._name, ends)
+            if all(end in found for end in ends):
+                edge = Edge(found[ends[0]].id, found[ends[1]].id, 0, 0)
+                await self._writer.clear_edge(_mapping(item), edge)
+            return was_there  # a deleted end has ended the edge
+        stored = (await find(self._stores, self._name, [item.ref])).get(item.ref)
+        if stored is None:
+            return was_there | _names(await self._writer.free_old_id(item.ref))
+        await self._writer.take_away(item.ref, stored)
+        return {item.ref, *_names(stored)}
+
+
+class _Outcome(NamedTuple):
+    """The result for an item: its id (0 for an edge, None if it can't stand), what changed for
+    other rows, and the reason if it does not stand, or not as the source says."""
+
+    id: int | None
+    changed: set[Ref]
+    reason: str = ""
+
+
+async def read_now(
+    source: "Source", plans: Sequence[TablePlan], rows: Sequence[Row]
+) -> dict[Row, Now]:
+    """The rows as they are in the source now. A row that is not there has no line."""
+    found = {row: Now([], []) for row in rows}
+    for plan in plans:
+        keys = [row.key for row in rows if row.table == plan.table.name]
+        if not keys:
+            continue
+        read = partial(source.rows, plan.table, plan.wanted, keys, where=plan.mapping.where)
+        page = await _again(read)
+        for key, values in zip(page.keys, page.rows, strict=True):
+            row = Row(plan.table.name, key)
+            if row not in found:
+                continue  # another spelling of a key that was asked for
+            converted = convert(plan, values)
+            if converted.parsed is not None:
+                found[row].lines.append(converted.parsed)
+            else:
+                found[row].faults.append(converted.fault)
+    return found
+
+
+async def _again(call: Callable[[], Awaitable[T]]) -> T:
+    """Call again while other transactions win, and while a store does not answer."""
+    for attempt in range(_ATTEMPTS):
+        try:
+            return await patiently(call)
+        except StoreConflict:
+            await asyncio.sleep(0.01 * 2**attempt)
+    return await patiently(call)
+
+
+def _changed(item: Item, stored: Record | None, wanted: Expected, id: int) -> set[Ref]:
+    """The object and the names that another state of the object changes for other rows."""
+    if stored is None or stored.id != id:
+        return {item.ref, *(_names(stored) if stored is not None else ())}
+    record = wanted.record
+    own = {Ref(USERNAME, record.username)} if isinstance(record, User) else set[Ref]()
+    return _names(stored) - own if own else set()
+
+
+def _names(stored: Record | None) -> set[Ref]:
+    """The names that an object has had."""
+    if isinstance(stored, User):
+        names = {stored.username, *(kept.name for kept in stored.kept_names)}
+        return {Ref(USERNAME, name) for name in names}
+    return {Ref(SLUG, stored.slug)} if isinstance(stored, Interest) else set()
+
+
+def _place(item: Item) -> Ref:
+    """The reference of all rows that would become the item: one of them can."""
+    return Ref(item.kind, f"{item.a} {item.b}") if item.b else item.ref
+
+
+def _ends(item: Item) -> list[Ref]:
+    if item.kind == "like":
+        return [Ref("user", item.a), Ref("pin", item.b)]
+    kind, _, key = item.b.partition(":")
+    return [Ref("user", item.a), Ref(kind, key)]
+
+
+def _mapping(item: Item) -> Mapping:
+    return Mapping.USER_LIKES_PINS if item.kind == "like" else FOLLOWS[item.b.partition(":")[0]]

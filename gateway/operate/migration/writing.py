@@ -1,0 +1,445 @@
+"""Brings one object or edge of a migration to the stores, as a line of the source says, or takes it
+away. Every write may be repeated.
+
+Old ids are claimed last and released last, so an object with a claimed old id is complete.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import Any, NamedTuple, TypeVar
+
+import msgspec
+
+from datasources import records
+from datasources.errors import BadInput, Conflict, NotFound
+from datasources.ids import kind_of, shard_of
+from datasources.mappings import REVERSE, SEQUENCE_STEP, Edge, EdgeKey, ListKey, Mapping
+from datasources.protocols import ShardTx, Stores
+from datasources.records import Board, Comment, Interest, Pin, Record, User
+from feed_engine.outbox.change import (
+    AnyTask,
+    BoardSecrecy,
+    Change,
+    Followed,
+    NameEnded,
+    TextChanged,
+    Unfollowed,
+    change,
+)
+from feed_engine.transactions import access
+from feed_engine.transactions.commit import Rows, commit, now_ms
+from feed_engine.transactions.edit import edit
+from feed_engine.transactions.inputs import Deletion, NameChange
+from feed_engine.writes import comments
+from feed_engine.writes.accounts import delete_account
+from feed_engine.writes.boards import delete_board
+from feed_engine.writes.move import move_pin
+from feed_engine.writes.name_tasks import free
+from feed_engine.writes.pin_rows import is_public, published, put_owned, put_public
+from feed_engine.writes.pins import delete_pin
+from feed_engine.writes.user_names import change_user_name
+from feed_engine.writes.users import NAMESPACE as USERNAMES
+from gateway.operate.imports.load import identity
+from gateway.operate.imports.unique_names import SLUGS
+from gateway.operate.migration.copying import namespace
+from gateway.operate.migration.expected import Expected, changes, is_placed, is_set
+from gateway.operate.migration.items import Ref
+
+ON_BOARD = Mapping.BOARD_HAS_PINS
+_WAITING = "waiting"
+_WORDS = {USERNAMES: "user name", SLUGS: "slug"}
+R = TypeVar("R", bound=Record)
+
+
+class _Made(NamedTuple):
+    """The id of an object that was to be stored. `new`: it was not there before."""
+
+    id: int
+    new: bool
+
+
+class LeftOut(Exception):
+    """The object can't be stored, or not as the source says. `stays`: the object is there.
+    `renamed`: it has given its name up."""
+
+    def __init__(self, reason: str, *, stays: bool = False, renamed: bool = False) -> None:
+        super().__init__(reason)
+        self.stays, self.renamed = stays, renamed
+
+
+class Writer:
+    """Writes a migration's objects and edges."""
+
+    def __init__(self, stores: Stores, name: str) -> None:
+        self._stores = stores._replace(writes_per_day=0)  # quotas are for people
+        self._name = name
+
+    async def put(self, ref: Ref, stored: Record | None, wanted: Expected) -> int:
+        """Store an object, or change it. `stored` is the object to which the old id leads. Returns
+        its id, which is another one if it has another parent on another shard. Raises LeftOut."""
+        record = wanted.record
+        assert record is not None
+        if stored is not None and _must_be_new(stored, record):
+            await self.take_away(ref, stored)
+            stored = None
+        if stored is None:
+            made = await self._create(ref, record, wanted.place)
+            await self._claim(ref, made.id)
+            if not made.new:
+                found = await access.recall(self._stores, type(record), made.id)
+                return await self.put(ref, found, wanted)
+            return made.id
+        match stored, record:
+            case User(), User():
+                await self._edit(stored, record, texts=True)
+                if stored.username != record.username:
+                    await self._rename(stored, record.username)
+                else:
+                    await self._free_kept(stored)  # an interrupted run may have renamed the user
+            case Board(), Board():
+                await self._edit_board(stored.id, record)
+            case Pin(), Pin():
+                if stored.board_id != record.board_id:
+                    await move_pin(self._stores, stored.owner_id, stored.id, record.board_id)
+                await self._edit_pin(stored.id, record, wanted.place)
+            case Comment(), Comment():
+                await self._edit_comment(stored, record)
+            case _:
+                await self._edit(stored, record, texts=False)
+        return stored.id
+
+    async def free_old_id(self, ref: Ref) -> Record | None:
+        """Let an old id that leads to a deleted object lead nowhere, and free the object's names.
+        Returns the object. An interrupted run may have deleted it."""
+        mod, within = self._stores.shards.mod, namespace(self._name, ref.kind)
+        id = (await mod.find(within, [ref.key])).get(ref.key)
+        if id is None:
+            return None
+        stored = await access.recall(self._stores, records.RECORDS[kind_of(id)], id)
+        if isinstance(stored, User):
+            await self._free_kept(stored)
+            await mod.release(USERNAMES, stored.username, id, stored.claimed)
+        elif isinstance(stored, Interest) and not stored.active:
+            await mod.release(SLUGS, stored.slug, id)
+        await mod.release(within, ref.key, id)
+        return stored
+
+    async def take_away(self, ref: Ref, stored: Record) -> None:
+        """Delete an object, and free its old id."""
+        stores, id = self._stores, stored.id
+        try:
+            match stored:
+                case User():
+                    await delete_account(stores, id, Deletion(username=stored.username))
+                case Board():
+                    await delete_board(stores, stored.owner_id, id)
+                case Pin():
+                    await delete_pin(stores, stored.owner_id, id)
+                case Comment():
+                    await self._delete_comment(id)
+                case Interest() if stored.key == ref.key:  # else it was here before
+                    await self._edit(stored, None, texts=False)
+        except NotFound:
+            pass  # it is deleted, or its parent is: then a task deletes it
+        await self.free_old_id(ref)
+
+    async def set_edge(self, mapping: Mapping, edge: Edge) -> None:
+        """Set a like or a follow, with the source's time. Nobody is told of a like."""
+        await self._put_edge(mapping, edge, active=True)
+
+    async def clear_edge(self, mapping: Mapping, edge: Edge) -> None:
+        await self._put_edge(mapping, edge, active=False)
+
+    async def _put_edge(self, mapping: Mapping, edge: Edge, *, active: bool) -> None:
+        async def work(tx: ShardTx) -> Change | None:
+            await tx.head(ListKey(mapping, edge.from_id))
+            row = await tx.edge(EdgeKey(mapping, edge.from_id, edge.to_id))
+            version = row.version if row else 0
+            if not active and (row is None or not row.active):
+                return None
+            if active and is_set(row, edge):
+                return change(edges=[(REVERSE[mapping], edge._replace(version=version).reversed())])
+            # A set edge has an odd version.
+            version += 1 if (row is not None and row.active) is not active else 2
+            sequence = edge.sequence if active or row is None else row.sequence
+            after = edge._replace(version=version, active=active, sequence=sequence)
+            rows = Rows(tx)
+            await rows.put(mapping, after)
+            await rows.put(REVERSE[mapping], after.reversed())
+            tasks = list[AnyTask]()
+            if mapping is not Mapping.USER_LIKES_PINS:
+                task = Followed if active else Unfollowed
+                at = sequence // SEQUENCE_STEP if active else now_ms()
+                told = {"viewer_id": edge.from_id, "target_id": edge.to_id}
+                tasks.append(task(**told, version=version, at=at))
+            return rows.change(tasks=tasks)
+
+        await commit(self._stores, shard_of(edge.from_id), work)
+
+    async def _create(self, ref: Ref, record: Record, place: int) -> _Made:
+        match record:
+            case User():
+                return await self._create_named(ref, record, USERNAMES, record.username)
+            case Interest():
+                return await self._create_named(ref, record, SLUGS, record.slug)
+            case Board():
+                return await self._insert(record.owner_id, record, self._board_rows)
+            case Pin():
+
+                async def rows_of(tx: ShardTx, rows: Rows, pin: Pin) -> list[AnyTask]:
+                    return await self._pin_rows(tx, rows, pin, place)
+
+                return await self._insert(record.board_id, record, rows_of)
+            case Comment():
+                return await self._insert(record.pin_id, record, self._comment_rows)
+        raise TypeError(record)
+
+    async def _insert(
+        self,
+        parent_id: int,
+        record: R,
+        rows_of: Callable[[ShardTx, Rows, R], Awaitable[list[AnyTask]]],
+        *,
+        parent: object = None,
+        shard: int | None = None,
+    ) -> _Made:
+        """Store an object and its rows, unless an interrupted run has stored them. An object with
+        the same old id that was deleted stays deleted: then another one is stored."""
+        kind, salt, id, known = records.KINDS[type(record)], "", 0, set[str]()
+
+        async def work(tx: ShardTx) -> Change | None:
+            nonlocal id, known
+            key = identity(parent or parent_id, f"{record.key}{salt}")
+            known = await tx.known_keys(kind, [key])
+            [id] = await tx.insert_many(kind, [records.encode(record)], [key])
+            stored, _ = await access.lock(tx, type(record), id)
+            rows = Rows(tx)
+            tasks = [] if known else await rows_of(tx, rows, stored)
+            return rows.change(objects=[id], tasks=tasks)
+
+        while True:
+            try:
+                on = shard_of(parent_id) if shard is None else shard
+                await commit(self._stores, on, work)
+                return _Made(id, not known)
+            except NotFound:
+                salt = f"{salt}/{id}"
+
+    async def _create_named(self, ref: Ref, record: R, names: str, name: str) -> _Made:
+        """Store a user or an interest, and claim its name. An interest whose slug is there already
+        is that interest."""
+        mod = self._stores.shards.mod
+        claim = (await mod.look(names, [name]))[name]
+        if claim.id is not None and names == SLUGS:
+            return _Made(claim.id, new=True)  # keeps its own texts
+
+        async def no_rows(tx: ShardTx, rows: Rows, stored: R) -> list[AnyTask]:
+            return [TextChanged(object_ids=(stored.id,))]
+
+        if isinstance(record, User):
+            record = _replaced(record, {"claimed": claim.version})
+        place = self._stores.shards.objects.topology().place(name)
+        if claim.id is not None:
+            found = await access.read(self._stores, User, [claim.id])
+            own = claim.id in found and found[claim.id].key == ref.key
+            if not own or not await self._is_unclaimed(ref):
+                raise LeftOut(f"the {_WORDS[names]} {name!r} is taken")
+            return _Made(claim.id, new=False)
+        made = await self._insert(0, record, no_rows, parent=name, shard=place)
+        holder = await mod.claim_at(names, name, made.id, claim.version)
+        if holder != made.id:
+            lost = await access.recall(self._stores, type(record), made.id)
+            await self._edit(lost, None, texts=False)
+            if holder is not None:
+                raise LeftOut(f"the {_WORDS[names]} {name!r} is taken")
+            return await self._create_named(ref, record, names, name)  # it was freed meanwhile
+        return made
+
+    async def _is_unclaimed(self, ref: Ref) -> bool:
+        """Whether the old id leads nowhere: an interrupted run may have stored the object."""
+        found = await self._stores.shards.mod.find(namespace(self._name, ref.kind), [ref.key])
+        return not found
+
+    async def _claim(self, ref: Ref, id: int) -> None:
+        """Let the old id lead to the object. If it leads to an object that was deleted, it is freed
+        first."""
+        mod, within = self._stores.shards.mod, namespace(self._name, ref.kind)
+        holder = await mod.claim(within, ref.key, id)
+        if holder != id:
+            await mod.release(within, ref.key, holder)
+            await mod.claim(within, ref.key, id)
+
+    async def _board_rows(self, tx: ShardTx, rows: Rows, board: Board) -> list[AnyTask]:
+        edge = Edge(board.owner_id, board.id, board.created * SEQUENCE_STEP, 1 + board.flips)
+        await rows.put(Mapping.USER_HAS_BOARDS, edge)
+        public = edge._replace(active=not board.secret)
+        if not board.secret or board.flips:
+            await rows.put(Mapping.USER_HAS_PUBLIC_BOARDS, public)
+        return [] if board.secret else [TextChanged(object_ids=(board.id,))]
+
+    async def _comment_rows(self, tx: ShardTx, rows: Rows, comment: Comment) -> list[AnyTask]:
+        edge = Edge(comment.pin_id, comment.id, comment.created * SEQUENCE_STEP, 1)
+        await rows.put(Mapping.PIN_HAS_COMMENTS, edge)
+        return []
+
+    async def _pin_rows(self, tx: ShardTx, rows: Rows, pin: Pin, place: int) -> list[AnyTask]:
+        board, _ = await access.lock(tx, Board, pin.board_id)
+        await self._put_place(tx, rows, pin, board, place, left=())
+        return [published(pin)] if is_public(pin, board) else []
+
+    async def _put_place(
+        self, tx: ShardTx, rows: Rows, pin: Pin, board: Board, place: int, *, left: tuple[int, ...]
+    ) -> None:
+        """Write the pin's row on its board, at the nearest free place from `place` on, and the rows
+        that depend on it."""
+        key = ListKey(ON_BOARD, board.id)
+        await tx.head(key)
+        row = await tx.edge(EdgeKey(ON_BOARD, board.id, pin.id))
+        sequence = row.sequence if row is not None and is_placed(row, place) else place
+        while (above := await tx.above(key, sequence - 1)) and above.sequence == sequence:
+            if above.to_id == pin.id:
+                break
+            sequence += 1
+        version = row.version + 1 if row is not None else 1
+        placed = Edge(board.id, pin.id, sequence, version, era=await tx.era(key))
+        await rows.put(ON_BOARD, placed)
+        await put_owned(rows, pin, board, placed)
+        await put_public(rows, pin, board, placed, left=left)
+
+    async def _edit_pin(self, id: int, wanted: Pin, place: int) -> None:
+        async def work(tx: ShardTx) -> Change | None:
+            board, _ = await access.lock(tx, Board, wanted.board_id)
+            pin, raw = await access.lock(tx, Pin, id)
+            await tx.head(ListKey(ON_BOARD, board.id))
+            row = await tx.edge(EdgeKey(ON_BOARD, board.id, id))
+            fields = changes(pin, wanted)
+            rows, tasks = Rows(tx), list[AnyTask]()
+            whole = {**fields, "flips": board.flips} if fields else {}
+            after = await edit(tx, pin, raw, whole)
+            if {"interest_ids", "created"} & fields.keys() or not is_placed(row, place):
+                left = tuple(it for it in pin.interest_ids if it not in after.interest_ids)
+                await self._put_place(tx, rows, after, board, place, left=left)
+            elif not fields:
+                return None
+            if is_public(after, board):
+                if "interest_ids" in fields:
+                    tasks.append(published(after, at=now_ms()))
+                elif fields.keys() & {"title", "description"}:
+                    tasks.append(TextChanged(object_ids=(id,)))
+            return rows.change(objects=[id], tasks=tasks)
+
+        await commit(self._stores, shard_of(id), work)
+
+    async def _edit_board(self, id: int, wanted: Board) -> None:
+        async def work(tx: ShardTx) -> Change | None:
+            board, raw = await access.lock(tx, Board, id)
+            fields = changes(board, wanted)
+            if not fields:
+                return None
+            rows, tasks = Rows(tx), list[AnyTask]()
+            if fields.keys() & {"secret", "created"}:
+                fields["flips"] = board.flips + 1
+            after = await edit(tx, board, raw, fields)
+            if "flips" in fields:
+                await self._board_rows(tx, rows, after)
+                tasks.append(BoardSecrecy(board_id=id, secret=after.secret, at=now_ms()))
+            elif not after.secret:
+                tasks.append(TextChanged(object_ids=(id,)))
+            return rows.change(objects=[id], tasks=tasks)
+
+        await commit(self._stores, shard_of(id), work)
+
+    async def _edit_comment(self, stored: Comment, wanted: Comment) -> None:
+        async def work(tx: ShardTx) -> Change | None:
+            comment, raw = await access.lock(tx, Comment, stored.id)
+            fields, rows = changes(comment, wanted), Rows(tx)
+            after = await edit(tx, comment, raw, fields)
+            if "created" in fields:
+                await tx.head(ListKey(Mapping.PIN_HAS_COMMENTS, after.pin_id))
+                row = await tx.edge(EdgeKey(Mapping.PIN_HAS_COMMENTS, after.pin_id, after.id))
+                version = row.version + 1 if row is not None else 1
+                edge = Edge(after.pin_id, after.id, after.created * SEQUENCE_STEP, version)
+                await rows.put(Mapping.PIN_HAS_COMMENTS, edge)
+            return rows.change(objects=[stored.id]) if fields else None
+
+        await commit(self._stores, shard_of(stored.id), work)
+
+    async def _delete_comment(self, id: int) -> None:
+        async def work(tx: ShardTx) -> Change:
+            comment, raw = await access.lock(tx, Comment, id)
+            rows = Rows(tx)
+            await comments.deactivate(tx, rows, comment, raw, {})
+            return rows.change(objects=[id])
+
+        await commit(self._stores, shard_of(id), work)
+
+    async def _edit(self, stored: Record, wanted: Record | None, *, texts: bool) -> None:
+        """Change a user's or an interest's fields except its name; None deactivates it."""
+
+        async def work(tx: ShardTx) -> Change | None:
+            record, raw = await access.lock(tx, type(stored), stored.id)
+            fields = {"active": False} if wanted is None else changes(record, wanted)
+            fields.pop("username", None)
+            if not fields:
+                return None
+            await edit(tx, record, raw, fields)
+            tasks: list[AnyTask] = [TextChanged(object_ids=(stored.id,))] if texts else []
+            return change(objects=[stored.id], tasks=tasks)
+
+        await commit(self._stores, shard_of(stored.id), work)
+
+    async def _rename(self, user: User, name: str) -> None:
+        """Give a user the name that the source says, and free the old name at once.
+
+        If another user of the migration has the name still, that user may wait for this user's
+        name. So this user gets a name that nobody wants, until the other user is looked at.
+        """
+        try:
+            await self._take_name(user, name)
+        except (BadInput, Conflict) as error:
+            waiting = f"{_WAITING}.{user.id}"
+            if user.username != waiting and await self._is_migrated(name):
+                await self._take_name(user, waiting)
+                raise LeftOut(f"{error.message}", stays=True, renamed=True) from None
+            reason = f"{error.message} The user stays {user.username}."
+            raise LeftOut(reason, stays=True) from None
+
+    async def _take_name(self, user: User, name: str) -> None:
+        after = await change_user_name(self._stores, user.id, NameChange(username=name))
+        await self._free_kept(after)
+
+    async def _free_kept(self, user: User) -> None:
+        """Free the names that are kept for a user: in the source, they are free."""
+        for kept in user.kept_names:
+            await free(self._stores, _end(user.id, kept.name, kept.version, kept.until))
+
+    async def _is_migrated(self, name: str) -> bool:
+        """Whether the user who has the name is one of this migration's."""
+        mod = self._stores.shards.mod
+        holder = (await mod.find(USERNAMES, [name])).get(name, 0)
+        user = (await access.read(self._stores, User, [holder])).get(holder)
+        if user is None or user.key is None:
+            return False
+        found = await mod.find(namespace(self._name, "user"), [user.key])
+        return found.get(user.key) == holder
+
+
+def _must_be_new(stored: Record, wanted: Record) -> bool:
+    """Whether an object can't become the wanted one: its shard is its first parent's."""
+    match stored, wanted:
+        case Board(), Board():
+            return stored.owner_id != wanted.owner_id
+        case Pin(), Pin():
+            return stored.owner_id != wanted.owner_id
+        case Comment(), Comment():
+            return stored.pin_id != wanted.pin_id
+        case Interest(), Interest():
+            return stored.slug != wanted.slug
+    return False
+
+
+def _replaced(record: R, fields: dict[str, Any]) -> R:
+    return msgspec.structs.replace(record, **fields)
+
+
+def _end(user_id: int, name: str, version: int, until: int) -> NameEnded:
+    return NameEnded(user_id=user_id, name=name, version=version, until=until)

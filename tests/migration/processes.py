@@ -1,0 +1,82 @@
+"""`pinway` as a process, and what it leaves in the stores, for the migration's tests."""
+
+import json
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from tests.importing.worlds import canonical_set
+from tests.migration.old_world import PASSWORD
+from tests.pinway_process import ROOT
+
+SECONDS = 600.0
+
+
+def start(
+    *words: str, data: Path, before: tuple[str, ...] = ("pinway",)
+) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen(
+        [sys.executable, "-m", *before, *words, "--data-dir", str(data)],
+        cwd=ROOT,
+        env={"PATH": "/usr/bin:/bin", "PINWAY_SOURCE_PASSWORD": PASSWORD},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+
+
+def pinway(*words: str, data: Path, status: int = 0) -> str:
+    """The output of a command that ends by itself, or its error if it is to fail."""
+    process = start(*words, data=data)
+    out, error = process.communicate(timeout=SECONDS)
+    assert process.returncode == status, (error + out).decode()
+    return (error if status == 1 else out).decode()
+
+
+def copied(file: Path, data: Path) -> dict[str, Any]:
+    told: dict[str, Any] = json.loads(pinway("migrate", "copy", str(file), "--json", data=data))
+    return told
+
+
+def verified(file: Path, data: Path, *options: str, status: int = 0) -> dict[str, Any]:
+    words = ("migrate", "verify", str(file), "--json", *options)
+    told: dict[str, Any] = json.loads(pinway(*words, data=data, status=status))
+    return told
+
+
+def exported(data: Path) -> list[bytes]:
+    return pinway("export", data=data).encode().splitlines()
+
+
+def everything(data: Path) -> set[bytes]:
+    """All lines of an export, which doesn't say in which order and with which ids they are
+    stored. Raises AssertionError if a line is there twice.
+
+    A place on a board is the number that the source gave it: a pin whose place a deleted pin has
+    stands directly above it.
+    """
+    lines = exported(data)
+    found = canonical_set(b"\n".join(lines))
+    assert len(found) == len(lines)
+    return {re.sub(rb'"sequence":"(\d+)\d{25}"', rb'"sequence":"\1"', line) for line in found}
+
+
+def killed_at(
+    last: int,
+    file: Path,
+    data: Path,
+    *words: str,
+    module: str = "tests.migration.killed_copy",
+) -> int:
+    """Run a copy (or other words) that kills itself at a seam. Returns the number of its seams if
+    it ended."""
+    told = data.with_suffix(".seams")
+    given = ("migrate", *(words or ("copy", "--json")), str(file))
+    process = start(*given, data=data, before=(module, str(last), str(told)))
+    _, error = process.communicate(timeout=SECONDS)
+    if process.returncode == -signal.SIGKILL:
+        return 0
+    assert process.returncode == 0, error.decode()
+    return int(told.read_text())

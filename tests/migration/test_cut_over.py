@@ -1,0 +1,116 @@
+"""`pinway migrate cut-over`: nobody takes writes for a short time, and then Pinway has them all."""
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.migration.old_world import ROWS, USER, OldDatabase, many
+from tests.migration.old_writer import OldSite
+from tests.migration.processes import SECONDS, copied, everything, pinway, start, verified
+
+TRIES = 10
+
+
+@pytest.fixture
+def world(old: OldDatabase, tmp_path: Path) -> Iterator[Path]:
+    """The mapping of a source whose user may stop the writes."""
+    old.run(
+        "USE old",
+        *ROWS,
+        *many(members=12, albums=20, bookmarks=60),
+        "CREATE OR REPLACE USER site@127.0.0.1",
+        "GRANT ALL ON old.* TO site@127.0.0.1",
+        f"GRANT RELOAD, READ ONLY ADMIN ON *.* TO '{USER}'@'127.0.0.1'",
+    )
+    yield old.mapping(tmp_path)
+    old.run("SET GLOBAL read_only = OFF")
+
+
+def cut(file: Path, data: Path, *options: str) -> dict[str, Any]:
+    words = ("migrate", "cut-over", str(file), "--json", *options)
+    told: dict[str, Any] = json.loads(pinway(*words, data=data))
+    return told
+
+
+def test_nothing_is_missed_by_a_cut_over_under_writes(
+    world: Path, old: OldDatabase, tmp_path: Path
+) -> None:
+    data, opened = tmp_path / "data", tmp_path / "opened"
+    with OldSite(old.port, "cut-over", pause=0.02, user="site") as site:
+        copied(world, data)
+        told = cut(world, data, "--within", "5", "--then", f"touch {opened}")
+        written = site.written
+    assert written > 50
+    assert site.refused  # the site's user is no administrator
+    assert 0 < told["refused"] < 5
+    assert opened.exists()
+    assert verified(world, data)["differences"] == []
+    copied(world, tmp_path / "fresh")
+    assert everything(data) == everything(tmp_path / "fresh")
+
+
+def test_writes_are_refused_for_less_than_a_second(world: Path, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    copied(world, data)
+    for _ in range(TRIES):  # on a busy machine, a try may take too long, and changes nothing
+        process = start("migrate", "cut-over", str(world), "--json", data=data)
+        out, error = process.communicate(timeout=SECONDS)
+        if process.returncode == 0:
+            break
+        assert b"the source takes writes again" in error or b"keep its lock away" in error, error
+    assert json.loads(out)["refused"] < 1
+
+
+def test_the_source_never_overwrites_pinway_after_it(world: Path, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    copied(world, data)
+    cut(world, data, "--within", "5")
+    for command in ("follow", "cut-over"):
+        error = pinway("migrate", command, str(world), data=data, status=1)
+        assert "was cut over" in error
+
+
+def test_a_command_that_fails_lets_the_source_take_writes_again(
+    world: Path, old: OldDatabase, tmp_path: Path
+) -> None:
+    data = tmp_path / "data"
+    copied(world, data)
+    words = ("migrate", "cut-over", str(world), "--within", "5")
+    error = pinway(*words, "--then", "echo no >&2; exit 9", data=data, status=1)
+    assert "ended with the status 9: no: the source takes writes again" in error
+    error = pinway(*words, "--then", "sleep 60", data=data, status=1)
+    assert "did not end within 5 s: the source takes writes again" in error
+    old.run("INSERT INTO old.members VALUES (8, 'late', '', NULL, NULL)", user="site")
+    assert cut(world, data, "--within", "5")["refused"] < 5
+    assert verified(world, data)["differences"] == []
+
+
+def test_a_long_statement_keeps_the_lock_away_for_a_bounded_time(
+    world: Path, old: OldDatabase, tmp_path: Path
+) -> None:
+    data = tmp_path / "data"
+    copied(world, data)
+    reads = "SELECT SLEEP(20) FROM old.members LIMIT 1"
+    reading = threading.Thread(target=lambda: old.run("LOCK TABLES old.members WRITE", reads))
+    reading.start()
+    time.sleep(1)
+    began = time.monotonic()
+    error = pinway("migrate", "cut-over", str(world), "--within", "0.5", data=data, status=1)
+    assert time.monotonic() - began < 19
+    reading.join()
+    assert "lock" in error
+
+
+def test_missing_rights_are_told_before_anybody_waits(
+    world: Path, old: OldDatabase, tmp_path: Path
+) -> None:
+    data = tmp_path / "data"
+    copied(world, data)
+    old.run(f"REVOKE READ ONLY ADMIN ON *.* FROM '{USER}'@'127.0.0.1'")
+    error = pinway("migrate", "cut-over", str(world), data=data, status=1)
+    assert "ADMIN privilege" in error

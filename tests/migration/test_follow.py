@@ -1,0 +1,202 @@
+"""`pinway migrate follow`: the changes of the source arrive, none twice, also when it is killed."""
+
+import json
+import re
+import signal
+import time
+from pathlib import Path
+from random import Random
+from typing import IO, Any
+
+import pytest
+
+from tests.migration.old_world import CHANGES, ROWS, OldDatabase, many
+from tests.migration.old_writer import OldSite
+from tests.migration.processes import (
+    SECONDS,
+    copied,
+    everything,
+    killed_at,
+    pinway,
+    start,
+    verified,
+)
+from tests.scale import scaled, seeds
+
+KILLS = scaled(2, 4)
+KILLED = "tests.migration.killed_follow"
+FOLLOW = ("follow", "--until-caught-up")
+
+
+@pytest.fixture
+def world(old: OldDatabase, tmp_path: Path) -> Path:
+    """The mapping of a source with rows of all kinds."""
+    old.run("USE old", *ROWS, *many(members=20, albums=40, bookmarks=400))
+    return old.mapping(tmp_path)
+
+
+def followed(file: Path, data: Path) -> dict[str, Any]:
+    words = ("migrate", "follow", str(file), "--until-caught-up", "--json")
+    told: dict[str, Any] = json.loads(pinway(*words, data=data))
+    return told
+
+
+def test_changes_end_like_a_copy_of_the_changed_rows(
+    world: Path, old: OldDatabase, tmp_path: Path
+) -> None:
+    data = tmp_path / "data"
+    copied(world, data)
+    old.run("USE old", *CHANGES)
+    assert followed(world, data)["behind"] < 1
+    assert verified(world, data)["differences"] == []
+    copied(world, tmp_path / "fresh")
+    assert everything(data) == everything(tmp_path / "fresh")
+    assert followed(world, data)["rows"] == 0
+
+
+def test_names_that_members_swap_arrive(world: Path, old: OldDatabase, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    copied(world, data)
+    old.run(
+        "USE old",
+        "BEGIN",
+        "UPDATE members SET login = 'aside' WHERE id = 1001",
+        "UPDATE members SET login = 'user1' WHERE id = 1002",
+        "UPDATE members SET login = 'user2' WHERE id = 1001",
+        "COMMIT",
+        "UPDATE members SET login = 'was3' WHERE login = 'user3'",
+        "UPDATE members SET login = 'user3' WHERE login = 'user5'",
+    )
+    followed(world, data)
+    assert verified(world, data)["differences"] == []
+    names = {json.loads(line).get("username") for line in everything(data)}
+    assert {"user1", "user2", "user3"} <= names
+    assert "aside" not in names
+
+
+def test_pins_that_become_their_own_repins_are_left_out_until_they_are_not(
+    world: Path, old: OldDatabase, tmp_path: Path
+) -> None:
+    data = tmp_path / "data"
+    copied(world, data)
+    circle = (
+        "UPDATE bookmarks SET copied_from = 1042 WHERE id = 1041",
+        "UPDATE bookmarks SET copied_from = 1043 WHERE id = 1042",
+        "UPDATE bookmarks SET copied_from = 1041 WHERE id = 1043",
+        "UPDATE bookmarks SET copied_from = 1047 WHERE id = 1047",
+    )
+    for number, statements in enumerate((circle, ["UPDATE bookmarks SET copied_from = NULL"])):
+        old.run("USE old", *statements)
+        followed(world, data)
+        assert verified(world, data)["differences"] == []
+        copied(world, tmp_path / f"fresh{number}")
+        assert everything(data) == everything(tmp_path / f"fresh{number}")
+
+
+def test_rows_that_leave_without_being_logged_leave(
+    world: Path, old: OldDatabase, tmp_path: Path
+) -> None:
+    data = tmp_path / "data"
+    old.run(
+        "USE old",
+        "DELETE FROM bookmarks WHERE album_id NOT IN (SELECT id FROM albums)",
+        "ALTER TABLE bookmarks ADD FOREIGN KEY (album_id) REFERENCES albums (id) "
+        "ON DELETE CASCADE ON UPDATE CASCADE",
+    )
+    copied(world, data)
+    old.run(
+        "USE old",
+        "DELETE FROM albums WHERE id = 1",  # its bookmarks go without an event
+        "UPDATE albums SET id = 5000 WHERE id = 1001",  # its bookmarks come to it without one
+        "TRUNCATE likes",
+        "TRUNCATE TABLE `old`.`friends`",
+        "INSERT INTO likes VALUES (1001, 1002, NULL)",
+    )
+    followed(world, data)
+    assert verified(world, data)["differences"] == []
+    copied(world, tmp_path / "fresh")
+    assert everything(data) == everything(tmp_path / "fresh")
+
+
+def test_a_follower_goes_on_until_it_is_stopped(
+    world: Path, old: OldDatabase, tmp_path: Path
+) -> None:
+    data = tmp_path / "data"
+    copied(world, data)
+    process = start("migrate", "follow", str(world), data=data)
+    assert process.stderr is not None
+    first = said(process.stderr)
+    old.run("INSERT INTO old.members VALUES (8, 'late', '', NULL, NULL)")
+    while said(process.stderr) == first:
+        pass
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=SECONDS)
+    assert process.returncode == 143
+    assert any(b'"late"' in line for line in everything(data))
+    assert "migrate follow brings" in pinway("migrate", "copy", str(world), data=data, status=1)
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "right"),
+    [("binlog_format", "MIXED", "ROW"), ("binlog_row_image", "MINIMAL", "FULL")],
+)
+def test_a_log_without_whole_rows_is_refused(
+    world: Path, old: OldDatabase, tmp_path: Path, setting: str, value: str, right: str
+) -> None:
+    data = tmp_path / "data"
+    copied(world, data)
+    old.run(f"SET GLOBAL {setting} = '{value}'")
+    try:
+        error = pinway("migrate", "follow", str(world), data=data, status=1)
+    finally:
+        old.run(f"SET GLOBAL {setting} = '{right}'")
+    assert f"{setting} is {value}: it must be {right}" in error
+
+
+def test_a_log_that_is_gone_is_told(world: Path, old: OldDatabase, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    copied(world, data)
+    old.run("FLUSH BINARY LOGS", "FLUSH BINARY LOGS", "RESET MASTER")
+    error = pinway("migrate", "follow", str(world), data=data, status=1)
+    assert "no longer begins before binlog." in error
+    assert "copy again" in error
+
+
+def said(lines: IO[bytes]) -> str:
+    """The number of rows in the next line about the lag. Raises AssertionError at the end."""
+    for line in lines:
+        if found := re.search(
+            rb"looked at ([\d,]+) changed rows: [\d.]+ s behind, at binlog", line
+        ):
+            return found[1].decode()
+    raise AssertionError("the follower has ended")
+
+
+@pytest.mark.parametrize("run", seeds(2, 20))
+@pytest.mark.timeout(900)
+def test_nothing_is_missed_or_doubled_under_writes_and_kills(
+    old: OldDatabase, tmp_path: Path, run: int
+) -> None:
+    old.run("USE old", *ROWS, *many(members=12, albums=20, bookmarks=60))
+    file, data, random = old.mapping(tmp_path), tmp_path / "data", Random(run)
+    with OldSite(old.port, str(run)) as site:
+        killed_later(random, "copy", str(file), "--no-feeds", data=data)
+        killed_later(random, "copy", str(file), "--no-feeds", data=data)
+        copied(file, data)
+        for _ in range(KILLS):
+            killed_later(random, "follow", str(file), data=data)
+        for _ in range(KILLS):
+            killed_at(random.randrange(1, 400), file, data, *FOLLOW, module=KILLED)
+    assert site.written > 100
+    followed(file, data)
+    assert verified(file, data)["differences"] == []
+    copied(file, tmp_path / "fresh")
+    assert everything(data) == everything(tmp_path / "fresh")
+
+
+def killed_later(random: Random, *words: str, data: Path) -> None:
+    """Begin a command, and kill it at any moment."""
+    process = start("migrate", *words, data=data)
+    time.sleep(random.uniform(0.5, 4))
+    process.kill()
+    process.communicate(timeout=SECONDS)

@@ -1,0 +1,84 @@
+"""`pinway migrate verify`: every difference between the source and the shards is listed, and
+mended."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.migration.old_world import CHANGES, HUGE, ROWS, OldDatabase, many
+from tests.migration.processes import copied, everything, pinway, verified
+
+
+@pytest.fixture
+def world(old: OldDatabase, tmp_path: Path) -> Path:
+    """The mapping of a source with rows of all kinds."""
+    old.run("USE old", *ROWS, *many(members=20, albums=40, bookmarks=400))
+    return old.mapping(tmp_path)
+
+
+def test_a_copy_has_no_difference(world: Path, tmp_path: Path) -> None:
+    told = copied(world, tmp_path / "data")
+    found = verified(world, tmp_path / "data")
+    assert found["differences"] == []
+    assert found["rows"] == told["rows"]
+    assert found["left_out"] == told["left_out"]
+    stand = sum(one["rows"] for one in found["ranges"])
+    assert stand == sum(told["loaded"].values())
+    assert all(one["source"] == one["shards"] for one in found["ranges"])
+    assert {one["table"] for one in found["ranges"]} == {
+        *("members", "albums", "bookmarks", "likes", "remarks", "friends")
+    }
+
+
+def test_a_repair_ends_like_a_copy_of_the_changed_rows(
+    world: Path, old: OldDatabase, tmp_path: Path
+) -> None:
+    data = tmp_path / "data"
+    copied(world, data)
+    old.run("USE old", *CHANGES)
+    found = verified(world, data, status=3)
+    differing = {(one["table"], one["row"], one["field"]) for one in found["differences"]}
+    assert {
+        ("members", "1", "username"),
+        ("members", "1", "full_name"),
+        ("members", "1003", ""),
+        ("albums", "1", "name"),
+        ("albums", "1", "secret"),
+        ("albums", "1010", "owner_id"),
+        ("bookmarks", "1030", "place"),
+        ("bookmarks", "1020", "board_id"),
+        ("bookmarks", "1023", ""),
+        ("likes", "1, 6", ""),
+        ("friends", f"{HUGE}, 1", ""),
+        ("remarks", "00ff0102", "text"),
+    } <= differing
+    assert any(one["source"] != one["shards"] for one in found["ranges"])
+    assert verified(world, data, "--repair")["differences"] == []
+    assert verified(world, data)["differences"] == []
+    copied(world, tmp_path / "fresh")
+    assert everything(data) == everything(tmp_path / "fresh")
+
+
+def test_a_repair_changes_nothing_that_is_right(world: Path, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    copied(world, data)
+    before = everything(data)
+    verified(world, data, "--repair")
+    assert everything(data) == before
+    copied(world, data)  # no repair was needed, so a copy may go on
+
+
+def test_a_difference_made_in_the_shards_is_found(
+    world: Path, old: OldDatabase, tmp_path: Path
+) -> None:
+    data = tmp_path / "data"
+    copied(world, data)
+    old.run("USE old", "UPDATE albums SET title = 'Other' WHERE id = 1")
+    words = pinway("migrate", "verify", str(world), data=data, status=3)
+    assert 'albums 1: board \'1\' name: "Other" in the source, "Tea" in the shards' in words
+    assert "1 difference" in words
+
+
+def test_there_is_nothing_to_verify_before_a_copy_has_ended(world: Path, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    assert "run pinway migrate copy" in pinway("migrate", "verify", str(world), data=data, status=1)
