@@ -135,7 +135,7 @@ async def _change_key(
             raise kind.refusal(wanted)
         entry = kind.find_kept(user, wanted)
         if entry is not None and (entry.ending or entry.version != found.version):
-            await free(stores, _end(kind, viewer_id, entry))
+            await free(stores, end_of(kind, viewer_id, entry))
             raise Outdated
         if entry is None:
             entry = _entry(wanted, found.version, now, first=True)
@@ -214,14 +214,15 @@ async def _note(
 async def _post_end(
     tx: ShardTx, kind: KeyKind, user_id: int, entry: KeptKey, *, delay: int
 ) -> None:
-    await tx.post(KIND, encode(change(tasks=[_end(kind, user_id, entry)])), delay=delay)
+    await tx.post(KIND, encode(change(tasks=[end_of(kind, user_id, entry)])), delay=delay)
 
 
 def _entry(key: str, version: int, now: int, *, first: bool = False) -> KeptKey:
     return KeptKey(key, version, now + (_CLAIMED_WITHIN if first else KEPT_FOR))
 
 
-def _end(kind: KeyKind, user_id: int, entry: KeptKey) -> KeyEnded:
+def end_of(kind: KeyKind, user_id: int, entry: KeptKey) -> KeyEnded:
+    """The task at the end of the time for which a key is kept."""
     return KeyEnded(
         user_id=user_id,
         namespace=kind.namespace,

@@ -4,9 +4,11 @@ import json
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import pymysql
 import pytest
 
 from tests.migration.old_world import ROWS, USER, OldDatabase, many
@@ -95,15 +97,15 @@ def test_a_long_statement_keeps_the_lock_away_for_a_bounded_time(
 ) -> None:
     data = tmp_path / "data"
     copied(world, data)
-    reads = "SELECT SLEEP(20) FROM old.members LIMIT 1"
-    reading = threading.Thread(target=lambda: old.run("LOCK TABLES old.members WRITE", reads))
-    reading.start()
-    time.sleep(1)
-    began = time.monotonic()
-    error = pinway("migrate", "cut-over", str(world), "--within", "0.5", data=data, status=1)
-    assert time.monotonic() - began < 19
-    reading.join()
+    with closing(pymysql.connect(host="127.0.0.1", port=old.port, user="root")) as holder:
+        holder.cursor().execute("SELECT GET_LOCK('held', 0)")
+        slow = "UPDATE old.members SET id = id WHERE id = 1 AND GET_LOCK('held', 600)"
+        writing = threading.Thread(target=lambda: old.run(slow))
+        writing.start()
+        time.sleep(1)
+        error = pinway("migrate", "cut-over", str(world), "--within", "0.5", data=data, status=1)
     assert "lock" in error
+    writing.join()
 
 
 def test_missing_rights_are_told_before_anybody_waits(

@@ -223,7 +223,7 @@ def _changed(item: Item, stored: Record | None, wanted: Expected, id: int) -> se
 def _names(stored: Record | None) -> set[Ref]:
     """The names that an object has had."""
     if isinstance(stored, User):
-        names = {stored.username, *(kept.name for kept in stored.kept_names)}
+        names = {stored.username, *(kept.key for kept in stored.kept_names)}
         return {Ref(USERNAME, name) for name in names}
     return {Ref(SLUG, stored.slug)} if isinstance(stored, Interest) else set()
 

@@ -20,7 +20,6 @@ from feed_engine.outbox.change import (
     BoardSecrecy,
     Change,
     Followed,
-    NameEnded,
     TextChanged,
     Unfollowed,
     change,
@@ -29,15 +28,15 @@ from feed_engine.transactions import access
 from feed_engine.transactions.commit import Rows, commit, now_ms
 from feed_engine.transactions.edit import edit
 from feed_engine.transactions.inputs import Deletion, NameChange
+from feed_engine.transactions.key_kinds import USERNAME
 from feed_engine.writes import comments
 from feed_engine.writes.accounts import delete_account
 from feed_engine.writes.boards import delete_board
+from feed_engine.writes.key_tasks import free
+from feed_engine.writes.keys import change_user_name, end_of
 from feed_engine.writes.move import move_pin
-from feed_engine.writes.name_tasks import free
 from feed_engine.writes.pin_rows import is_public, published, put_owned, put_public
 from feed_engine.writes.pins import delete_pin
-from feed_engine.writes.user_names import change_user_name
-from feed_engine.writes.users import NAMESPACE as USERNAMES
 from gateway.operate.imports.load import identity
 from gateway.operate.imports.unique_names import SLUGS
 from gateway.operate.migration.copying import namespace
@@ -46,7 +45,7 @@ from gateway.operate.migration.items import Ref
 
 ON_BOARD = Mapping.BOARD_HAS_PINS
 _WAITING = "waiting"
-_WORDS = {USERNAMES: "user name", SLUGS: "slug"}
+_WORDS = {USERNAME.namespace: "user name", SLUGS: "slug"}
 R = TypeVar("R", bound=Record)
 
 
@@ -117,7 +116,7 @@ class Writer:
         stored = await access.recall(self._stores, records.RECORDS[kind_of(id)], id)
         if isinstance(stored, User):
             await self._free_kept(stored)
-            await mod.release(USERNAMES, stored.username, id, stored.claimed)
+            await mod.release(USERNAME.namespace, stored.username, id, stored.claimed)
         elif isinstance(stored, Interest) and not stored.active:
             await mod.release(SLUGS, stored.slug, id)
         await mod.release(within, ref.key, id)
@@ -178,7 +177,7 @@ class Writer:
     async def _create(self, ref: Ref, record: Record, place: int) -> _Made:
         match record:
             case User():
-                return await self._create_named(ref, record, USERNAMES, record.username)
+                return await self._create_named(ref, record, USERNAME.namespace, record.username)
             case Interest():
                 return await self._create_named(ref, record, SLUGS, record.slug)
             case Board():
@@ -410,12 +409,12 @@ class Writer:
     async def _free_kept(self, user: User) -> None:
         """Free the names that are kept for a user: in the source, they are free."""
         for kept in user.kept_names:
-            await free(self._stores, _end(user.id, kept.name, kept.version, kept.until))
+            await free(self._stores, end_of(USERNAME, user.id, kept))
 
     async def _is_migrated(self, name: str) -> bool:
         """Whether the user who has the name is one of this migration's."""
         mod = self._stores.shards.mod
-        holder = (await mod.find(USERNAMES, [name])).get(name, 0)
+        holder = (await mod.find(USERNAME.namespace, [name])).get(name, 0)
         user = (await access.read(self._stores, User, [holder])).get(holder)
         if user is None or user.key is None:
             return False
@@ -439,7 +438,3 @@ def _must_be_new(stored: Record, wanted: Record) -> bool:
 
 def _replaced(record: R, fields: dict[str, Any]) -> R:
     return msgspec.structs.replace(record, **fields)
-
-
-def _end(user_id: int, name: str, version: int, until: int) -> NameEnded:
-    return NameEnded(user_id=user_id, name=name, version=version, until=until)
