@@ -15,6 +15,7 @@ async def main() -> None:
         "http.max_streams_per_client": 0,
         "http.max_connections": 8_000,
         "http.max_connections_per_client": 8_000,
+        "telemetry.log_level": "warning",
     }
     async with live_gateway(Path(sys.argv[1]), values) as gateway:
         await gateway.sign_up("ann")
