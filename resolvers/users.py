@@ -92,19 +92,14 @@ async def _blocked(context: Context, ids: Sequence[int]) -> dict[int, User | Bas
     return {id: user for id, user in zip(ids, users, strict=True) if user is not None}
 
 
-@bulk
-def email(context: Context, users: Sequence[User]) -> Column[str | None]:
+def email(context: Context, user: User) -> str | None:
     """The viewer's own e-mail address; None for all other users."""
-    return [user.email or None if user.id == context.viewer_id else None for user in users]
+    return user.email or None if user.id == context.viewer_id else None
 
 
-@bulk
-def issuer(context: Context, users: Sequence[User]) -> Column[str | None]:
+def issuer(context: Context, user: User) -> str | None:
     """The issuer by whose tokens the viewer signs in; None for all other users."""
-    return [
-        issuer_and_subject(user.subject)[0] or None if user.id == context.viewer_id else None
-        for user in users
-    ]
+    return issuer_and_subject(user.subject)[0] or None if user.id == context.viewer_id else None
 
 
 @bulk

@@ -55,7 +55,7 @@ def test_mutants_are_the_same_for_the_same_seed_and_many_are_changed() -> None:
     assert drawn == [again.one() for _ in range(80)]
     assert drawn != [other.one() for _ in range(80)]
     assert len({mutant.body for mutant in drawn}) > 60
-    large = [m for m in (first.one() for _ in range(200)) if any(_holds(m.body, t) for t in LARGE)]
+    large = [m for m in (first.one() for _ in range(1000)) if any(_holds(m.body, t) for t in LARGE)]
     assert large
 
 
