@@ -6,10 +6,8 @@ manner of SIV (RFC 5297), with BLAKE2b's keyed mode as the pseudo-random functio
 has the same cursor; clients that merge pages need this.
 """
 
-import binascii
 import os
-from base64 import urlsafe_b64decode
-from binascii import a2b_base64, b2a_base64
+from binascii import Error, a2b_base64, b2a_base64
 from enum import IntEnum
 from hashlib import blake2b
 from hmac import compare_digest
@@ -79,8 +77,8 @@ class Cursors:
         Raises BadInput for any other text."""
         if len(cursor) == _LENGTH and cursor.isascii():
             try:
-                raw = urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
-            except binascii.Error:
+                raw = _from_base64(cursor)
+            except Error:
                 raw = b""
             tag, sealed = raw[:_TAG_BYTES], raw[_TAG_BYTES:]
             if len(sealed) == _PLACE_BYTES:
@@ -99,7 +97,7 @@ class Cursors:
 
     def seal(self, place: str) -> str:
         """The cursor of a place in a feed, which the feed engine wrote as base64url."""
-        raw = a2b_base64(place.encode("ascii").translate(_FROM_URLS) + b"==")
+        raw = _from_base64(place)
         mac = self._feed_tag.copy()
         mac.update(raw)
         tag = mac.digest()
@@ -112,7 +110,7 @@ class Cursors:
             return cursor
         try:
             sealed = _from_base64(cursor)
-        except binascii.Error:
+        except Error:
             return cursor
         tag = sealed[:_TAG_BYTES]
         raw = self._with_feed_stream(tag, sealed[_TAG_BYTES:])
@@ -143,7 +141,7 @@ def _to_base64(raw: bytes) -> str:
 
 
 def _from_base64(text: str) -> bytes:
-    return urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    return a2b_base64(text.encode("ascii").translate(_FROM_URLS) + b"==")
 
 
 OF_THIS_PROCESS = Cursors(os.urandom(32))
