@@ -16,7 +16,8 @@ from datasources.protocols import ShardTx
 from datasources.records import Board, Comment, Pin
 from feed_engine.transactions.edit import edited
 from gateway.operate.imports import checks
-from gateway.operate.imports.jsonl import BoardLine, CommentLine, PinLine, created_ms, decode
+from gateway.operate.imports.jsonl import BoardLine, CommentLine, PinLine, decode
+from gateway.operate.imports.line_records import board_of, comment_of, pin_of
 from gateway.operate.imports.load import (
     Edges,
     Load,
@@ -249,36 +250,16 @@ def _note(load: Load, table: str, batch: list[Row], ids: list[int]) -> None:
 def _board(row: Row) -> Board:
     line = decode(row[4])
     assert isinstance(line, BoardLine)
-    return Board(
-        created=created_ms(line),
-        key=line.key,
-        name=line.name,
-        owner_id=row[3],
-        description=line.description,
-        secret=line.secret,
-    )
+    return board_of(line, row[3])
 
 
 def _pin(row: Row, interests: dict[str, int]) -> Pin:
     line = decode(row[4])
     assert isinstance(line, PinLine)
-    return Pin(
-        created=created_ms(line),
-        key=line.key,
-        board_id=row[3],
-        owner_id=row[5],
-        title=line.title,
-        description=line.description,
-        link=line.link,
-        image=line.image.stored() if line.image else None,
-        source_id=row[6],
-        interest_ids=tuple(interests[key] for key in dict.fromkeys(line.interests)),
-    )
+    return pin_of(line, interests, board_id=row[3], owner_id=row[5], source_id=row[6])
 
 
 def _comment(row: Row) -> Comment:
     line = decode(row[4])
     assert isinstance(line, CommentLine)
-    return Comment(
-        created=created_ms(line), key=line.key, pin_id=row[3], author_id=row[5], text=line.text
-    )
+    return comment_of(line, pin_id=row[3], author_id=row[5])

@@ -6,10 +6,10 @@ from datasources import records
 from datasources.ids import Kind, kind_of
 from datasources.protocols import ShardTx
 from datasources.records import Interest, User
-from feed_engine.transactions import validation
 from feed_engine.transactions.edit import edited
-from feed_engine.transactions.key_kinds import USERNAME, subject_key
-from gateway.operate.imports.jsonl import InterestLine, UserLine, created_ms, decode
+from feed_engine.transactions.key_kinds import USERNAME
+from gateway.operate.imports.jsonl import InterestLine, UserLine, decode
+from gateway.operate.imports.line_records import interest_of, user_of
 from gateway.operate.imports.load import Load, Row, batches, batches_by, identity, patiently
 
 SLUGS = "interest"  # the claims' namespace of interests
@@ -104,24 +104,9 @@ def _record(data: bytes) -> User | Interest:
     line = decode(data)
     match line:
         case UserLine():
-            return User(
-                created=created_ms(line),
-                key=line.key,
-                username=line.username.lower(),
-                full_name=line.full_name,
-                about=line.about,
-                avatar=line.avatar.stored() if line.avatar else None,
-                email=validation.email(line.email) if line.email else "",
-                subject=subject_key(line.issuer, line.subject) if line.subject else "",
-            )
+            return user_of(line)
         case InterestLine():
-            return Interest(
-                created=created_ms(line),
-                key=line.key,
-                name=line.name,
-                slug=line.slug,
-                description=line.description,
-            )
+            return interest_of(line)
     raise TypeError(f"{line!r} has no name to claim")
 
 

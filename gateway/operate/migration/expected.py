@@ -23,6 +23,7 @@ from gateway.operate.imports.jsonl import (
     created_ms,
     sequence_of,
 )
+from gateway.operate.imports.line_records import board_of, comment_of, interest_of, pin_of, user_of
 from gateway.operate.imports.load import patiently
 from gateway.operate.migration.copying import find_old
 from gateway.operate.migration.items import Ref, needs, target_of, uses
@@ -97,62 +98,21 @@ def expected(line: AnyLine, found: Found) -> Expected:
     ids = {ref: record.id for ref, record in found.items()}
     match line:
         case UserLine():
-            user = User(
-                created=created,
-                key=line.key,
-                username=line.username.lower(),
-                full_name=line.full_name,
-                about=line.about,
-                avatar=line.avatar.stored() if line.avatar else None,
-            )
-            return Expected(user)
+            return Expected(user_of(line))
         case InterestLine():
-            interest = Interest(
-                created=created,
-                key=line.key,
-                name=line.name,
-                slug=line.slug,
-                description=line.description,
-            )
-            return Expected(interest)
+            return Expected(interest_of(line))
         case BoardLine():
-            board = Board(
-                created=created,
-                key=line.key,
-                name=line.name,
-                owner_id=ids[Ref("user", line.owner)],
-                description=line.description,
-                secret=line.secret,
-                cover_pin_id=_cover(line, found),
-            )
-            return Expected(board)
+            return Expected(board_of(line, ids[Ref("user", line.owner)], _cover(line, found)))
         case PinLine():
             on = found[Ref("board", line.board)]
             assert isinstance(on, Board)
-            pin = Pin(
-                created=created,
-                key=line.key,
-                board_id=on.id,
-                owner_id=on.owner_id,
-                title=line.title,
-                description=line.description,
-                link=line.link,
-                image=line.image.stored() if line.image else None,
-                source_id=ids[Ref("pin", line.source)] if line.source is not None else None,
-                interest_ids=tuple(
-                    ids[Ref("interest", key)] for key in dict.fromkeys(line.interests)
-                ),
-            )
+            interests = {key: ids[Ref("interest", key)] for key in line.interests}
+            source_id = ids[Ref("pin", line.source)] if line.source is not None else None
+            pin = pin_of(line, interests, board_id=on.id, owner_id=on.owner_id, source_id=source_id)
             return Expected(pin, place=int(line.sequence or sequence_of(line.key, created)))
         case CommentLine():
-            comment = Comment(
-                created=created,
-                key=line.key,
-                pin_id=ids[Ref("pin", line.pin)],
-                author_id=ids[Ref("user", line.author)],
-                text=line.text,
-            )
-            return Expected(comment)
+            author_id = ids[Ref("user", line.author)]
+            return Expected(comment_of(line, ids[Ref("pin", line.pin)], author_id))
         case LikeLine():
             ends = ids[Ref("user", line.user)], ids[Ref("pin", line.pin)]
             edge = Edge(*ends, created * SEQUENCE_STEP, 1)
