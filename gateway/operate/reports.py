@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 from datasources import records
@@ -12,6 +11,7 @@ from datasources.protocols import Case, CaseOrder, CaseRequest, CaseStatus, Deci
 from datasources.records import Board, Comment, Pin, Record, User
 from feed_engine.writes import moderation
 from feed_engine.writes.reports import REPORTED
+from gateway.operate.times import in_utc
 from resolvers.context import object_id
 
 SHOWN = 100
@@ -171,8 +171,8 @@ def _case(
         "kind": kind_of(case.subject_id).name.lower(),
         "status": case.status.name.lower(),
         "reports": case.reports,
-        "newest": _time(case.newest),
-        "decided": None if case.decided is None else _time(case.decided),
+        "newest": in_utc(case.newest),
+        "decided": None if case.decided is None else in_utc(case.decided),
         "owner": "" if subject is None else _name(users.get(_owner_id(subject))),
         "name": _name(subject),
         "deleted": any(it is not None and not it.active for it in (subject, holder)),
@@ -210,7 +210,7 @@ def _report(report: Report, users: Mapping[int, Record]) -> dict[str, Any]:
         "reporter_id": str(report.reporter_id),
         "reason": report.reason.name,
         "text": report.text,
-        "at": _time(report.at),
+        "at": in_utc(report.at),
     }
 
 
@@ -218,9 +218,5 @@ def _decision(decision: Decision) -> dict[str, Any]:
     return {
         "decision": decision.status.name.lower(),
         "operator": decision.operator,
-        "at": _time(decision.at),
+        "at": in_utc(decision.at),
     }
-
-
-def _time(epoch_ms: int) -> str:
-    return datetime.fromtimestamp(epoch_ms / 1000, UTC).isoformat(timespec="seconds")

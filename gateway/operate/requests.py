@@ -2,7 +2,6 @@
 open."""
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from gateway.http.auth import Tokens
 from gateway.operate import backup, doctor, explaining, reports, training, users
 from gateway.operate.control import Answer, ask
 from gateway.operate.imports.report import Progress
+from gateway.operate.times import in_utc
 from gateway.settings import EMBEDDED, Settings
 from gateway.site.graph import graph_file
 from gateway.site.runtime import Runtime, running
@@ -202,8 +202,8 @@ def described(entry: OutboxEntry) -> dict[str, Any]:
         "state": state,
         "tasks": named or ["completion"],
         "priority": priority,
-        "written": _time(row.created),
-        "due": None if entry.due is None else _time(entry.due),
+        "written": in_utc(row.created, "milliseconds"),
+        "due": None if entry.due is None else in_utc(entry.due, "milliseconds"),
         "attempts": row.attempts,
         "reason": entry.reason,
         "progress": row.cursor.decode(errors="replace") if row.cursor else None,
@@ -216,7 +216,3 @@ def _place(id: str) -> tuple[int, int]:
     if not (colon and shard.isdecimal() and number.isdecimal()):
         raise BadInput(f"{id!r} is no job: `pinway jobs list` shows ids, as 12:345")
     return int(shard), int(number)
-
-
-def _time(epoch_ms: int) -> str:
-    return datetime.fromtimestamp(epoch_ms / 1000, UTC).isoformat(timespec="milliseconds")

@@ -1,7 +1,6 @@
 """Users for operators: found by a key, in plain values."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import Any
 
 from datasources.errors import BadInput, NotFound
@@ -18,6 +17,7 @@ from feed_engine.transactions.key_kinds import (
     issuer_and_subject,
     subject_key,
 )
+from gateway.operate.times import in_utc
 from gateway.settings import Settings
 from resolvers.context import object_id
 
@@ -61,10 +61,10 @@ def _told(user: User) -> dict[str, Any]:
         "email": user.email or None,
         "issuer": issuer or None,
         "subject": subject or None,
-        "created": _time(user.created),
-        "deleted": _time(user.deleted) if user.deleted else None,
+        "created": in_utc(user.created),
+        "deleted": in_utc(user.deleted) if user.deleted else None,
         "kept": [
-            {"kind": kind.namespace, "key": _shown(kind, it.key), "until": _time(it.until)}
+            {"kind": kind.namespace, "key": _shown(kind, it.key), "until": in_utc(it.until)}
             for kind in KINDS.values()
             for it in kind.kept_of(user)
         ],
@@ -73,7 +73,3 @@ def _told(user: User) -> dict[str, Any]:
 
 def _shown(kind: KeyKind, key: str) -> str:
     return issuer_and_subject(key)[1] if kind is SUBJECT else key
-
-
-def _time(epoch_ms: int) -> str:
-    return datetime.fromtimestamp(epoch_ms / 1000, UTC).isoformat(timespec="seconds")
