@@ -53,7 +53,8 @@ def cursors_of(value: Any) -> Iterator[str]:
                 yield from cursors_of(it)
 
 
-async def filled(gateway: Gateway) -> dict[str, int]:
+@pytest.fixture(scope="module")
+async def objects(gateway: Gateway) -> dict[str, int]:
     """Objects of each type by the type's name; none of their lists is empty."""
     interest = await create_interest(gateway.stores, "Tea", "tea")
     board = await gateway.board("bob", "Teas")
@@ -84,8 +85,7 @@ async def filled(gateway: Gateway) -> dict[str, int]:
     }
 
 
-async def test_no_cursor_can_be_read(gateway: Gateway) -> None:
-    objects = await filled(gateway)
+async def test_no_cursor_can_be_read(gateway: Gateway, objects: dict[str, int]) -> None:
     found: dict[str, list[str]] = {}
     for field in connections("Query"):
         arguments = ARGUMENTS.get(field, "")
@@ -114,6 +114,7 @@ def _has_lists(name: str) -> bool:
     return isinstance(SCHEMA.get_type(name), GraphQLObjectType) and bool(connections(name))
 
 
+@pytest.mark.usefixtures("objects")
 async def test_a_readable_cursor_of_an_earlier_version_is_still_read(gateway: Gateway) -> None:
     board = await gateway.board("bob", "More")
     pins = [await gateway.pin("bob", board, title) for title in "abc"]
@@ -131,6 +132,7 @@ async def test_a_readable_cursor_of_an_earlier_version_is_still_read(gateway: Ga
     assert later[0]["homeFeed"]["edges"][0]["node"]["id"] in pins
 
 
+@pytest.mark.usefixtures("objects")
 async def test_a_cursor_that_was_changed_is_refused(gateway: Gateway) -> None:
     query = "query($after: String) { homeFeed(after: $after) { edges { cursor } } }"
     cursor = (await gateway.data(query, "ann"))["homeFeed"]["edges"][0]["cursor"]
@@ -140,6 +142,7 @@ async def test_a_cursor_that_was_changed_is_refused(gateway: Gateway) -> None:
     assert "is not a cursor of this feed" in answer["errors"][0]["message"]
 
 
+@pytest.mark.usefixtures("objects")
 async def test_the_error_of_another_feed_does_not_show_the_place(gateway: Gateway) -> None:
     feeds = {"homeFeed": f'(visit: "{VISIT}")', "followingFeed": ""}
     asked = " ".join(f"{name}{given} {{ {PAGE} }}" for name, given in feeds.items())
