@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.execution import wrk
+from bench.execution.apps.real import PAGES
 from bench.execution.contenders import REAL_OURS, REAL_STOCK, real_contenders
 from bench.execution.data import data
 from bench.execution.requests import Request, Workload
@@ -120,7 +121,8 @@ def real_rates(python: Path, effort: Effort, folder: Path) -> dict[str, dict[str
     for path in stores.values():
         shutil.copytree(made, path)
     found = {}
-    for page, requests in requests_of.items():
+    for page in PAGES:
+        requests = requests_of[page]
         contenders = real_contenders(python, stores, page)
         with running(contenders[REAL_STOCK], folder / "servers.log") as stock:
             answers = [_parsed(stock.ask(request)) for request in requests]
@@ -135,7 +137,8 @@ def real_rates(python: Path, effort: Effort, folder: Path) -> dict[str, dict[str
 
 
 def real_requests(python: Path, made: Path) -> dict[str, list[Request]]:
-    """Create the stores in a folder, with the demo content. Returns the requests for each page.
+    """Create the stores in a folder, with the demo content. Returns the requests for each page,
+    and for FIRST_VISIT.
     Raises BenchError if the content is not enough."""
     given = child([str(python), "-m", "bench.execution.apps.real", "prepare", str(made)])
     for page, requests in given.items():

@@ -3,9 +3,11 @@ again, which it reads."""
 
 import json
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from bench.execution.apps.real import FIRST_VISIT
 from bench.execution.contenders import REAL_OURS, REAL_STOCK, real_contenders
 from bench.execution.measures import real_requests
 from bench.execution.requests import Request
@@ -18,9 +20,11 @@ NAMED_ROUNDS, VISITS = 10, 8
 
 class Costs(NamedTuple):
     """Milliseconds of the server's processor time for a request: of a visit that is named again, of
-    a new visit, and of a new visit after VISITS others of the same viewer."""
+    a viewer's first visit, of a new visit of a viewer who had two, and of a new visit after VISITS
+    others of the same viewer."""
 
     named: float
+    first: float
     new: float
     late: float
 
@@ -28,7 +32,7 @@ class Costs(NamedTuple):
 def embedded(python: Path, folder: Path) -> list[Row]:
     """New visits on the embedded stores with the demo content."""
     made = folder / "stores"
-    requests = real_requests(python, made)[PAGE]
+    requests = real_requests(python, made)
     found: dict[str, Costs] = {}
     for name in (REAL_OURS, REAL_STOCK):
         own = folder / name.replace(" ", "-")
@@ -48,17 +52,20 @@ def embedded(python: Path, folder: Path) -> list[Row]:
     ]
 
 
-def costs(server: Server, requests: list[Request]) -> Costs:
-    """Measure. Each request names a visit; each viewer has one request."""
+def costs(server: Server, requests_of: Mapping[str, list[Request]]) -> Costs:
+    """Measure. `requests_of`: page or FIRST_VISIT → a request for each viewer; those of PAGE name a
+    visit."""
+    requests = requests_of[PAGE]
     new = [_without_visit(request) for request in requests]
     for request in requests:
         server.ask(request)
     named = _milliseconds(server, requests, NAMED_ROUNDS)
-    first = _milliseconds(server, new)
+    first = _milliseconds(server, requests_of[FIRST_VISIT])
+    later = _milliseconds(server, new)
     for _ in range(VISITS - 1):
         for request in new:
             server.ask(request)
-    return Costs(named, first, _milliseconds(server, new))
+    return Costs(named, first, later, _milliseconds(server, new))
 
 
 def rows(where: str, found: Costs) -> list[Row]:
@@ -66,8 +73,15 @@ def rows(where: str, found: Costs) -> list[Row]:
     late = f"{found.late:.2f} ms against {found.new:.2f}"
     unit = "ms of processor time"
     return [
+        Row(f"first visit of a viewer {where}: cost", found.first, unit),
         Row(f"new visit {where}: cost", found.new, unit),
         Row(f"visit named again {where}: cost", found.named, unit),
+        Row(
+            f"first visit of a viewer {where}, over one named again",
+            found.first / found.named,
+            "x",
+            versus=f"{found.first:.2f} ms of processor time against {found.named:.2f}",
+        ),
         Row(
             f"new visit {where}, over one named again",
             found.new / found.named,

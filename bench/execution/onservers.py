@@ -59,7 +59,8 @@ def _measured(stack: Stack, python: Path, node: Path, effort: Effort, folder: Pa
     (made / SERVERS).write_text(to_toml(stack.settings))
     peer = folder / "peer.json"
     peer.write_text(json.dumps(_addresses(stack)))
-    requests = real_requests(python, made)[PAGE]
+    requests_of = real_requests(python, made)
+    requests = requests_of[PAGE]
     contenders = server_contenders(python, node, made, peer)
     workload = _workload(requests, contenders[0], folder)
     with running(contenders[0], folder / "servers.log") as server:
@@ -67,7 +68,7 @@ def _measured(stack: Stack, python: Path, node: Path, effort: Effort, folder: Pa
     found = rates(contenders, workload, effort, folder)
     late = tails(contenders, workload, SHARE, effort, folder)
     with running(contenders[0], folder / "servers.log") as server:
-        visits = new_visits.costs(server, requests)
+        visits = new_visits.costs(server, requests_of)
     return Found(found, {name: each.of_time for name, each in late.items()}, calls, visits)
 
 

@@ -2,9 +2,9 @@
 or over real servers, if DIRECTORY has a file `servers.toml` of settings.
 
 `python -m bench.execution.apps.real prepare DIRECTORY` creates the stores and prints the requests
-for each page: {page: [{"authorization", "body"}]}. `... ours DIRECTORY PORT PAGE` serves them as
-`pinway serve` does. `... stock DIRECTORY PORT PAGE` executes the same schema with strawberry and
-graphql-core behind the same HTTP code.
+for each page, and the first visits of further viewers: {page: [{"authorization", "body"}]}.
+`... ours DIRECTORY PORT PAGE` serves them as `pinway serve` does. `... stock DIRECTORY PORT PAGE`
+executes the same schema with strawberry and graphql-core behind the same HTTP code.
 """
 
 import json
@@ -47,6 +47,8 @@ PAGES = {
     "board": "board(id: $id) { name pins(first: $first) { %s } }",
 }
 """Pages of 50 pins: of a viewer's later visit, of the following feed, and of a board."""
+FIRST_VISIT = "first visit"
+"""The home feed of a viewer who never asked for it."""
 _PINS = """edges { cursor node {
       id title description link image { url width height } createdAt
       board { id name owner { id username } }
@@ -126,7 +128,8 @@ async def prepare(directory: Path) -> None:
     async with running(settings) as runtime:
         await fill_demo(runtime.stores, settings.data_dir, lambda progress: None)
         objects = runtime.stores.shards.objects
-        users = [id for id, _ in await objects.list(Kind.USER, 0, VIEWERS)]
+        everyone = [id for id, _ in await objects.list(Kind.USER, 0, 2 * VIEWERS)]
+        users, others = everyone[:VIEWERS], everyone[VIEWERS:]
         boards = [id for id, _ in await objects.list(Kind.BOARD, 0, 1000)]
 
         async def ask(page: str, user: int, id: str | None = None) -> Any:
@@ -137,10 +140,12 @@ async def prepare(directory: Path) -> None:
             (shown,) = json.loads(result.body())["data"].values()
             edges = (shown or {}).get("edges") or ((shown or {}).get("pins") or {}).get("edges")
             if edges and len(edges) == PINS and (id or page == "following feed"):
-                body = json.dumps({"query": query(page), "variables": variables})
-                authorization = f"Bearer {tokens.issue(user)}"
-                found[page].append({"authorization": authorization, "body": body})
+                found[page].append(request(page, user, variables))
             return shown
+
+        def request(page: str, user: int, variables: dict[str, Any]) -> dict[str, str]:
+            body = json.dumps({"query": query(page), "variables": variables})
+            return {"authorization": f"Bearer {tokens.issue(user)}", "body": body}
 
         for user in users:
             await ask("home feed", user)
@@ -152,6 +157,7 @@ async def prepare(directory: Path) -> None:
         for number, board in enumerate(boards):
             await ask("board", users[number % len(users)], str(board))
         await _settle(runtime.stores)
+    found[FIRST_VISIT] = [request("home feed", user, {"first": PINS}) for user in others]
     print(json.dumps(found))
 
 
