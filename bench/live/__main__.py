@@ -89,11 +89,18 @@ def serving(name: str, folder: str) -> Iterator[Served]:
             Path(script).unlink()
 
 
-async def subscribe(served: Served) -> ClientConnection:
+async def subscribe(served: Served, number: int) -> ClientConnection:
+    """Open a socket. Each subscriber has an address of its own, as clients on the Internet do."""
+    address = f"127.1.{number // 250}.{number % 250 + 1}"
     url = f"ws://127.0.0.1:{served.port}/graphql"
     protocols = [Subprotocol("graphql-transport-ws")]
     connection = await connect(
-        url, subprotocols=protocols, compression=None, ping_interval=None, open_timeout=60
+        url,
+        subprotocols=protocols,
+        compression=None,
+        ping_interval=None,
+        open_timeout=60,
+        local_addr=(address, 0),
     )
     await connection.send('{"type":"connection_init"}')
     await connection.recv()
@@ -130,8 +137,8 @@ async def measure(served: Served, subscribers: int, saves: int) -> Figures:
     before = served.kilobytes()
     connections: list[ClientConnection] = []
     for start in range(0, subscribers, 10):
-        count = min(10, subscribers - start)
-        connections += await asyncio.gather(*(subscribe(served) for _ in range(count)))
+        numbers = range(start, min(start + 10, subscribers))
+        connections += await asyncio.gather(*(subscribe(served, number) for number in numbers))
     memory = (served.kilobytes() - before) / subscribers
     delays = []
     async with httpx.AsyncClient(timeout=300) as http:

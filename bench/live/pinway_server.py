@@ -5,6 +5,8 @@ import json
 import sys
 from pathlib import Path
 
+import uvloop
+
 from tests.live_gateways import live_gateway
 
 
@@ -27,4 +29,4 @@ async def main() -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    uvloop.run(main())

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from enum import Enum
+from functools import lru_cache
 
 import msgspec
 
@@ -104,6 +105,7 @@ def messages_of(events: Iterable[Event]) -> list[tuple[str, bytes]]:
     return [(topic_of(event), msgspec.json.encode(event)) for event in events]
 
 
+@lru_cache(maxsize=64)  # all streams of a process read the same message
 def decode(payload: bytes) -> Event:
     """The event of a message. Raises StoreCorrupt for an event of a later version."""
     try:

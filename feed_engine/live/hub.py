@@ -2,7 +2,6 @@
 the number of its streams."""
 
 import asyncio
-from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -42,7 +41,7 @@ class Inbox:
     __slots__ = ("_entries", "_waiting")
 
     def __init__(self) -> None:
-        self._entries: deque[Entry] = deque()
+        self._entries: list[Entry] = []  # a deque takes half a kilobyte while it is empty
         self._waiting: asyncio.Future[None] | None = None
 
     def put(self, entry: Entry) -> bool:
@@ -70,7 +69,7 @@ class Inbox:
                 await self._waiting
             finally:
                 self._waiting = None
-        return self._entries.popleft()
+        return self._entries.pop(0)
 
 
 @dataclass(slots=True)

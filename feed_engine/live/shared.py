@@ -43,12 +43,20 @@ class Shared:
         self._clock = clock
         self._made: dict[Hashable, _Making] = {}
 
+    def has(self, key: Hashable) -> bool:
+        """Whether a caller of `get` has begun to make the value. Then `get` only waits for it."""
+        making = self._made.get(key)
+        return making is not None and self._is_fresh(making)
+
+    def _is_fresh(self, making: _Making) -> bool:
+        return self._clock() - making.began <= FRESH
+
     async def get(self, key: Hashable, make: Callable[[], Awaitable[T]]) -> T:
         """The value that the first caller's `make` returns for this key. Raises what it raises. If
         the first caller is cancelled, the next one makes the value."""
         while True:
             making = self._made.get(key)
-            if making is None or self._clock() - making.began > FRESH:
+            if making is None or not self._is_fresh(making):
                 making = self._made[key] = _Making(self._clock())
                 await self._make(key, making, make)
             elif not making.is_made:

@@ -209,7 +209,7 @@ class Executor:
         if client is not None and (seconds := await _charged(client, cost)):
             self.refusals.rate += 1
             return _costing(operation, cost, waiting(seconds, too_often(seconds)))
-        same = orjson.dumps(variables or {}, option=orjson.OPT_SORT_KEYS)
+        same = orjson.dumps(variables or {}, option=orjson.OPT_SORT_KEYS).decode()
         subscriber = Subscriber(new_context, (viewer, operation.plan, same))
         try:
             with self._deadlines.begin():
@@ -244,7 +244,7 @@ class Executor:
 
         document.begin()
         result = _costing(operation, cost, Result(None, []))
-        result.stream = Results(stream, take, document.end)
+        result.stream = Results(stream, take, run, document.end)
         return result
 
     async def _run(

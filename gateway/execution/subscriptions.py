@@ -30,11 +30,12 @@ class Results(Generic[R]):
         self,
         stream: Stream,
         take: Callable[[], Coroutine[Any, Any, R | Nothing | None]],
+        follow: Callable[[], Coroutine[Any, Any, R | Nothing | None]],
         done: Callable[[], None],
     ) -> None:
         """`take` reads the stream's next event, for which it has waited, and executes the operation
-        for it."""
-        self._stream, self._take, self._done = stream, take, done
+        for it. `follow` waits for another stream that does so."""
+        self._stream, self._take, self._follow, self._done = stream, take, follow, done
         self.in_turn: Callable[[Coroutine[Any, Any, Any]], Awaitable[Any]] = at_once
         """Does the work of an event when it is the client's turn. Otherwise a client with a
         thousand subscriptions could hold up all other clients with each change."""
@@ -44,7 +45,11 @@ class Results(Generic[R]):
         stream can't go on."""
         while True:
             await self._stream.wait()
-            result: R | Nothing | None = await self.in_turn(self._take())
+            result: R | Nothing | None
+            if self._stream.is_shared():
+                result = await self._follow()
+            else:
+                result = await self.in_turn(self._take())
             if not isinstance(result, Nothing):
                 return result
 

@@ -7,6 +7,7 @@ connection ends after a while (`gateway/server/sockets.py`).
 """
 
 import asyncio
+import json
 import logging
 import time
 from collections.abc import Callable, Container
@@ -247,7 +248,8 @@ class _Socket:
         self._operations[id] = task
 
     async def _operate(self, id: str, parameters: Any, size: int) -> None:
-        own, quoted = asyncio.current_task(), orjson.dumps(id)
+        # Each bytes object of orjson's takes four kilobytes.
+        own, quoted = asyncio.current_task(), json.dumps(id).encode()
 
         async def next(result: Result) -> None:
             await self._say(b'{"id":%b,"type":"next","payload":' % quoted, *result.parts(), b"}")

@@ -103,6 +103,14 @@ class Connections:
             del self._new[connection]
             self._used[connection] = None
 
+    def replace(self, connection: Connection, by: Connection) -> None:
+        """Give the place of a connection to another one of the same peer."""
+        for group in (self._new, self._used):
+            if connection in group:
+                del group[connection]
+                self._used[by] = None
+                return
+
     def leave(self, connection: Connection) -> None:
         """Record that the connection was closed, or was never admitted."""
         for group in (self._new, self._used):

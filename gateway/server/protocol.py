@@ -436,10 +436,6 @@ class Protocol(HttpToolsProtocol):
         """Hand the connection over. It still counts as this connection."""
         lines = [b"%b: %b\r\n" % header for header in self.headers]
         head = b"".join([b"GET ", self.url, b" HTTP/1.1\r\n", *lines, b"\r\n"])
-        if self._is_new:
-            self._is_new = False
-            self._all.used(self)
-        self._reads, self._deadline = WHOLE, None
         if self._timer is not None:
             self._timer.cancel()
         self.connections.discard(self)
@@ -450,16 +446,14 @@ class Protocol(HttpToolsProtocol):
             server_state=self.server_state,
             app_state=self.app_state,
             write_seconds=self._bounds.write_seconds,
-            lost=lambda: self._all.leave(self),
-            unread=self._was_unread,
+            peer=self.peer,
+            places=self._all,
             charge=partial(self._reading.charge, self._client) if self._client else _free,
         )
+        self._all.replace(self, socket)
         socket.connection_made(transport)
         transport.set_protocol(socket)
         socket.data_received(head + rest)
-
-    def _was_unread(self) -> None:
-        self._all.refused["unread"] += 1
 
     def on_body(self, body: bytes) -> None:
         self._chunks += 1

@@ -19,6 +19,8 @@ from uvicorn.protocols.utils import ClientDisconnected
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.frames import Frame
 
+from gateway.server.connections import Connections
+
 GOING_AWAY = 1001
 NOT_UTF_8 = 1007
 TOO_BIG = 1009
@@ -44,18 +46,18 @@ class SocketProtocol(WebSocketsSansIOProtocol):
         self,
         *args: Any,
         write_seconds: float,
-        lost: Callable[[], None],
-        unread: Callable[[], None],
+        peer: str,
+        places: Connections,
         charge: Callable[[float], bool],
         **options: Any,
     ) -> None:
-        """`write_seconds`: the time in which a client must read. `lost` is called when the
-        connection ends, and `unread` before that if the client did not read. `charge` charges the
+        """`write_seconds`: the time in which a client must read. `peer` is the address of the other
+        end. The connection leaves its place among `places` when it ends. `charge` charges the
         client for seconds of reading; it returns False if the client is in debt."""
         super().__init__(*args, **options)
         self.logger = self.conn.logger = _log
-        self._write_seconds, self._lost, self._unread = write_seconds, lost, unread
-        self._charge = charge
+        self._write_seconds, self._charge = write_seconds, charge
+        self.peer, self._places = peer, places
         self._rest = bytearray()
         """The bytes that were received and not read yet. Nothing more is received meanwhile."""
         self._is_going_on = False
@@ -64,7 +66,15 @@ class SocketProtocol(WebSocketsSansIOProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_timer()
         super().connection_lost(exc)
-        self._lost()
+        self._places.leave(self)
+
+    @property
+    def waits(self) -> bool:
+        """A socket never gives way to a new connection."""
+        return False
+
+    def give_way(self) -> None:
+        self.shutdown()
 
     def data_received(self, data: bytes) -> None:
         self._rest += data
@@ -113,6 +123,8 @@ class SocketProtocol(WebSocketsSansIOProtocol):
         if self.close_sent:  # for a frame that was not understood
             raise ClientDisconnected
         await super().send(message)
+        if message["type"] == "websocket.accept":  # nothing reads the handshake any more
+            del self.request, self.response
 
     def pause_writing(self) -> None:
         super().pause_writing()
@@ -162,7 +174,7 @@ class SocketProtocol(WebSocketsSansIOProtocol):
         self.loop.call_later(LAST_SECONDS, self.transport.abort)
 
     def _does_not_read(self) -> None:
-        self._unread()
+        self._places.refused["unread"] += 1
         self.transport.abort()
 
     def _stop_timer(self) -> None:

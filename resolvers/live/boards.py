@@ -1,9 +1,10 @@
 """The stream of a board's changes, in the order of its order versions."""
 
 import asyncio
+from collections.abc import Hashable
 from dataclasses import dataclass
 from enum import Enum
-from functools import partial
+from functools import lru_cache, partial
 
 from datasources.errors import BadInput, NotFound
 from datasources.ids import Kind
@@ -109,6 +110,9 @@ class BoardStream:
         while self._first is None and not self._ready:
             await self._hear()
 
+    def is_shared(self) -> bool:
+        return self._first is None and self._ready[0].shared.has(self._shared_as(self._ready[0]))
+
     async def next(self) -> LiveEvent | Nothing | None:
         if self._first is not None:
             kind, self._first = self._first, None
@@ -164,9 +168,8 @@ class BoardStream:
 
     async def _of(self, placed: Placed) -> LiveEvent | None:
         """The event; None if the board can't be seen any more, or if `_first` comes instead."""
-        place = max(self._place, placed.place, key=_position)
-        version = placed.event.version or self._order.version
-        key = (self._key, self._flips, place, version)
+        key = self._shared_as(placed)
+        _, _, place, version = key
         flips, event = await placed.shared.get(
             key, partial(self._read, placed.event, self._flips, place, version)
         )
@@ -175,6 +178,12 @@ class BoardStream:
         elif flips is not None:
             self._flips, self._place = flips, place
         return event
+
+    def _shared_as(self, placed: Placed) -> tuple[Hashable, int, str, int]:
+        """The viewer's key, the board's `flips`, the place and the order version of an event: what
+        tells it from other streams' events of the same message."""
+        place = max(self._place, placed.place, key=_position)
+        return self._key, self._flips, place, placed.event.version or self._order.version
 
     async def _read(
         self, event: BoardEvent, flips: int, place: str, version: int
@@ -218,6 +227,7 @@ class BoardStream:
         return BoardChanged(kind, board, str(at.version), cursor, pin, pin_id, above_pin_id)
 
 
+@lru_cache(maxsize=64)  # all streams of a board compare the same places
 def _position(place: str) -> tuple[int, int]:
     milliseconds, _, number = place.partition(":")[2].partition("-")
     return int(milliseconds), int(number)

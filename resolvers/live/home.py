@@ -49,6 +49,9 @@ class HomeStream:
     async def wait(self) -> None:
         await self._watch.change(self._looked_at)
 
+    def is_shared(self) -> bool:
+        return False
+
     async def next(self) -> LiveEvent | Nothing:
         context, version = self._new_context(), self._watch.version
         waiting = await self._waiting(context, self._watch.pool)

@@ -60,6 +60,10 @@ class NotificationStream:
         while self._listening.waits:
             self._entry = await self._listening.get()
 
+    def is_shared(self) -> bool:
+        entry = self._entry
+        return isinstance(entry, Heard) and entry.shared.has(self._subscriber.key)
+
     async def next(self) -> LiveEvent | Nothing | None:
         entry, self._entry, self._started = self._entry, None, True
         if isinstance(entry, Heard):

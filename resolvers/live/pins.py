@@ -61,6 +61,10 @@ class PinStream:
         if self._started and self._entry is None:
             self._entry = await self._listening.get()
 
+    def is_shared(self) -> bool:
+        entry = self._entry
+        return isinstance(entry, Heard) and entry.shared.has(self._subscriber.key)
+
     async def next(self) -> LiveEvent | Nothing | None:
         if not self._started:
             self._started = True

@@ -5,7 +5,7 @@ of them reads an event and executes the operation for all (`feed_engine.live.sha
 """
 
 from collections.abc import Callable, Hashable
-from contextlib import AsyncExitStack
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -55,6 +55,10 @@ class Stream(Protocol):
         """Wait until there may be an event, without any work. Raises StoreError if changes can't be
         followed any more."""
 
+    def is_shared(self) -> bool:
+        """Whether another stream has begun the event for which `wait` waited, so that `next` waits
+        for that stream and does no work."""
+
     async def next(self) -> LiveEvent | Nothing | None:
         """The event for which `wait` waited; None if the stream has ended, because the viewer may
         not see its object any more. Raises StoreError."""
@@ -71,19 +75,19 @@ class Listening:
     inbox: Inbox
 
     def __init__(self) -> None:
-        self._opened: AsyncExitStack | None = None
+        self._opened: AbstractAsyncContextManager[Inbox] | None = None
 
     async def begin(self, hub: Hub | None, topic: str) -> None:
         if hub is None:
             raise StoreUnavailable("this process has no broadcasts")
-        opened = AsyncExitStack()
-        self.inbox = await opened.enter_async_context(hub.listening(topic))
+        opened = hub.listening(topic)
+        self.inbox = await opened.__aenter__()
         self._opened = opened
 
     async def end(self) -> None:
         if self._opened is not None:
             opened, self._opened = self._opened, None
-            await opened.aclose()
+            await opened.__aexit__(None, None, None)
 
     @property
     def waits(self) -> bool:

@@ -132,6 +132,24 @@ async def test_a_client_that_does_not_say_who_it_is_is_closed(
         assert (await socket.closed())[0] == 4408
 
 
+async def test_a_socket_keeps_one_place_among_the_connections_until_it_ends(
+    gateway: LiveGateway,
+) -> None:
+    assert gateway.server is not None
+    connections = gateway.server.connections
+    async with gateway.socket() as socket:
+        await socket.subscribe("s", BOARD, id=await gateway.board("ann", "first"))
+        await socket.next("s")
+        assert connections.open == 1
+        assert not connections._make_room()  # no socket is closed for a new connection
+        await socket.say(type="ping")
+        assert (await socket.hear())["type"] == "pong"
+    async with asyncio.timeout(60):
+        while connections.open:  # noqa: ASYNC110 nobody tells
+            await asyncio.sleep(0)
+    assert not connections._of_unit
+
+
 @pytest.mark.parametrize("protocol", ["", "graphql-ws", "other"])
 async def test_another_subprotocol_is_closed(gateway: LiveGateway, protocol: str) -> None:
     from websockets.asyncio.client import connect

@@ -2,7 +2,7 @@
 goes on."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ import pytest
 from feed_engine.live import waiting
 from feed_engine.live.hub import HELD
 from feed_engine.live.shared import Shared
+from gateway.execution import subscriptions
 from resolvers.live import boards
 from tests.gateways import Gateway, Subscribed, embedded_gateway
 
@@ -386,15 +387,21 @@ async def test_a_home_feed_without_a_viewer_has_no_stream(gateway: Gateway) -> N
 async def test_streams_of_one_viewer_and_document_execute_an_event_once(
     gateway: Gateway, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Streams of other viewers and documents execute it for themselves."""
+    """Streams of other viewers and documents execute it for themselves. Only the stream that
+    executes it takes a turn of its client."""
     board = await gateway.board("ann", "first")
-    made = list[Any]()
+    made, turns = list[Any](), list[Any]()
     make = Shared._make
+
+    async def in_turn(work: Coroutine[Any, Any, Any]) -> Any:
+        turns.append(work)
+        return await work
 
     async def counted(self: Shared, key: Any, *rest: Any) -> None:
         made.append(key)
         await make(self, key, *rest)
 
+    monkeypatch.setattr(subscriptions, "at_once", in_turn)
     async with AsyncExitStack() as opened:
         streams = [
             await opened.enter_async_context(gateway.subscribed(query, viewer, id=board))
@@ -403,12 +410,14 @@ async def test_streams_of_one_viewer_and_document_execute_an_event_once(
             for _ in range(3)
         ]
         assert [await kinds(stream, 1) for stream in streams] == [["STARTED"]] * len(streams)
+        assert len(turns) == len(streams)
         monkeypatch.setattr(Shared, "_make", counted)
         pin = await gateway.pin("ann", board, "a")
         events = await asyncio.gather(*(stream.next() for stream in streams))
     assert {(event["kind"], event["pin"]["id"]) for event in events} == {("SAVED", pin)}
     assert len([key for key in made if key is not None]) == 6  # the event was read
     assert len([key for key in made if key is None]) == 6  # the operation was executed
+    assert len(turns) == len(streams) + 6
 
 
 async def test_viewers_who_share_a_document_see_their_own_part_of_an_event(

@@ -38,10 +38,13 @@ async def test_a_late_reader_makes_the_value_again() -> None:
     now = 100.0
     _, make = counting()
     shared = Shared(lambda: now)
+    assert not shared.has("key")
     assert await shared.get("key", make) == 1
     now += FRESH
+    assert shared.has("key")
     assert await shared.get("key", make) == 1
     now += 0.01
+    assert not shared.has("key")
     assert await shared.get("key", make) == 2
 
 
