@@ -53,8 +53,8 @@ def embedded(python: Path, folder: Path) -> list[Row]:
 
 
 def costs(server: Server, requests_of: Mapping[str, list[Request]]) -> Costs:
-    """Measure. `requests_of`: page or FIRST_VISIT → a request for each viewer; those of PAGE name a
-    visit."""
+    """Measure. `requests_of`: page or FIRST_VISIT → a request for each viewer. The requests of PAGE
+    name a visit."""
     requests = requests_of[PAGE]
     new = [_without_visit(request) for request in requests]
     for request in requests:
