@@ -129,6 +129,7 @@ def test_a_secret_board_says_so_and_nobody_else_finds_it(seen: dict[str, Any]) -
 def test_a_profile_and_a_board_are_edited_and_the_board_is_deleted(seen: dict[str, Any]) -> None:
     edits = seen["edits"]
     assert edits["heading"] == edits["now"]["fullName"] == "Somebody Else"
+    assert (edits["now"]["email"], edits["left"]) == ("Somebody@example.org", None)
     assert edits["now"]["about"] == "Bakes.\nReads."
     assert edits["changed"] == {"name": "Cake", "description": "Sweet.", "secret": True}
     assert edits["shown"].startswith("Cake")

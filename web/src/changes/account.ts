@@ -1,6 +1,11 @@
-// Changes the viewer's user name, ends all sessions, and deletes the account.
+// Changes the viewer's user name and e-mail address, ends all sessions, and deletes the account.
 import { graphql } from "../gen";
-import type { ChangeUserNameMutation, DeleteAccountMutation, SignOutEverywhereMutation } from "../gen/graphql";
+import type {
+  ChangeEmailMutation,
+  ChangeUserNameMutation,
+  DeleteAccountMutation,
+  SignOutEverywhereMutation,
+} from "../gen/graphql";
 import { defineChange } from "../api/change";
 
 const DeleteAccount = graphql(`
@@ -28,6 +33,20 @@ const ChangeUserName = graphql(`
   }
 `);
 
+const ChangeEmail = graphql(`
+  mutation ChangeEmail($input: ChangeEmailInput!) {
+    changeEmail(input: $input) {
+      user {
+        id
+        email
+      }
+      errors {
+        message
+      }
+    }
+  }
+`);
+
 const SignOutEverywhere = graphql(`
   mutation SignOutEverywhere($input: SignOutEverywhereInput!) {
     signOutEverywhere(input: $input) {
@@ -42,6 +61,13 @@ export const changeUserName = defineChange<{ username: string }, ChangeUserNameM
   name: "changeUserName",
   document: ChangeUserName,
   payload: (data) => data.changeUserName,
+});
+
+// null: to have no address.
+export const changeEmail = defineChange<{ email: string | null }, ChangeEmailMutation>({
+  name: "changeEmail",
+  document: ChangeEmail,
+  payload: (data) => data.changeEmail,
 });
 
 export const signOutEverywhere = defineChange<object, SignOutEverywhereMutation>({

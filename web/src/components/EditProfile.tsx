@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { make } from "../api/change";
 import { renameSession } from "../api/session";
-import { changeUserName } from "../changes/account";
+import { changeEmail, changeUserName } from "../changes/account";
 import { deleteEvents } from "../changes/events";
 import { type Profile, updateProfile } from "../changes/profile";
 import { Dialog } from "./Dialog";
@@ -15,14 +15,16 @@ interface Props {
   username: string;
   fullName: string;
   about: string;
+  email: string;
   picture: string;
   onClose: () => void;
 }
 
-export function EditProfile({ username, fullName, about, picture, onClose }: Props) {
+export function EditProfile({ username, fullName, about, email, picture, onClose }: Props) {
   const [userName, setUserName] = useState(username);
   const [name, setName] = useState(fullName);
   const [text, setText] = useState(about);
+  const [mail, setMail] = useState(email);
   const [address, setAddress] = useState(picture);
   const [uploaded, setUploaded] = useState<PictureImage | null>(null);
   const save = async (event: Event) => {
@@ -32,6 +34,8 @@ export function EditProfile({ username, fullName, about, picture, onClose }: Pro
     // An unchanged picture keeps its size.
     if (url !== picture) wanted.avatar = url ? avatar(url) : null;
     if (!(await make(updateProfile, wanted))) return;
+    const wantedMail = mail.trim();
+    if (wantedMail !== email && !(await make(changeEmail, { email: wantedMail || null }))) return;
     const wantedName = userName.trim().toLowerCase();
     if (wantedName !== username) {
       if (await make(changeUserName, { username: wantedName })) renameSession(wantedName);
@@ -55,6 +59,8 @@ export function EditProfile({ username, fullName, about, picture, onClose }: Pro
         <Field label="Name" value={name} onChange={setName} />
         <Field label="User name" value={userName} onChange={setUserName} required />
         <p class="quiet">For 30 days after a change, links by your old name lead to you, and you can take it back.</p>
+        <Field label="E-mail address" value={mail} onChange={setMail} hint="name@example.org" />
+        <p class="quiet">Only you see it.</p>
         <Field label="About you" value={text} onChange={setText} lines={4} />
         <UploadPicture label="A picture of you" onUploaded={choose} />
         <Field label="Address of your picture" value={address} onChange={setAddress} hint="https://… or /images/…" />

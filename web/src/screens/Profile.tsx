@@ -30,6 +30,7 @@ const ProfilePage = graphql(`
       username
       fullName
       about
+      email
       avatar {
         url
       }
@@ -117,6 +118,7 @@ export function ProfileScreen({ name }: { name: string }) {
           username={user.username}
           fullName={user.fullName}
           about={user.about}
+          email={user.email ?? ""}
           picture={user.avatar?.url ?? ""}
           onClose={() => edit(false)}
         />

@@ -2,7 +2,7 @@
 import { profile, violations, WIDE } from "../browser.mjs";
 import { makeBoard, send, URL_BASE } from "../support.mjs";
 
-const USER = `query ($name: String!) { user(username: $name) { fullName about avatar { url } boardCount } }`;
+const USER = `query ($name: String!) { user(username: $name) { fullName about email avatar { url } boardCount } }`;
 const BOARD = `query ($id: ID!) { board(id: $id) { name description secret } }`;
 
 export async function edit(browser, seen, session) {
@@ -27,6 +27,10 @@ export async function edit(browser, seen, session) {
   await dialog.getByRole("button", { name: "Save" }).click();
   await page.getByText(/it needs an http/).waitFor();
   await dialog.getByLabel("Address of your picture").fill(was.avatar?.url ?? "");
+  await dialog.getByLabel("E-mail address").fill("somebody@nowhere");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await page.getByText(/is not an e-mail address/).waitFor();
+  await dialog.getByLabel("E-mail address").fill("Somebody@Example.org");
   await save("Your profile is saved.");
   const heading = await page.getByRole("heading", { level: 1 }).innerText();
   const { user: now } = await send(USER, { name: username });
@@ -34,7 +38,9 @@ export async function edit(browser, seen, session) {
   await page.getByRole("button", { name: "Edit profile" }).click();
   await dialog.getByLabel("Name", { exact: true }).fill(was.fullName);
   await dialog.getByLabel("About you").fill(was.about);
+  await dialog.getByLabel("E-mail address").fill(" ");
   await save("Your profile is saved.");
+  const left = (await send(USER, { name: username })).user.email;
 
   await page.goto(`${URL_BASE}/board/${board.id}`);
   await page.getByRole("button", { name: "Edit board" }).click();
@@ -58,6 +64,7 @@ export async function edit(browser, seen, session) {
   return {
     heading,
     now,
+    left,
     changed,
     asked: asked.split("\n")[0],
     broken,
