@@ -19,6 +19,7 @@ class Kind(IntEnum):
     USER = 3
     COMMENT = 4
     INTEREST = 5
+    SECTION = 6
 
 
 _KINDS = {kind.value: kind for kind in Kind}  # takes a tenth of the time of Kind(number)

@@ -40,6 +40,8 @@ class Mapping(Enum):
     USER_BLOCKED_BY_USERS = "user_blocked_by_users"
     USER_MUTES_USERS = "user_mutes_users"
     USER_SIGNED_OUT = "user_signed_out"  # one row, to the user: its sequence is the time
+    BOARD_HAS_SECTIONS = "board_has_sections"
+    SECTION_HAS_PINS = "section_has_pins"
 
     @property
     def code(self) -> int:
@@ -49,11 +51,12 @@ class Mapping(Enum):
     def ordered(self) -> bool:
         """Whether people order the lists by hand. In such a mapping, (from_id, sequence) is
         unique."""
-        return self is Mapping.BOARD_HAS_PINS
+        return self in _ORDERED
 
 
 _CODES = {mapping: code for code, mapping in enumerate(Mapping, 1)}
 BY_CODE = {code: mapping for mapping, code in _CODES.items()}
+_ORDERED = (Mapping.BOARD_HAS_PINS, Mapping.SECTION_HAS_PINS, Mapping.BOARD_HAS_SECTIONS)
 
 REVERSE = {
     Mapping.USER_LIKES_PINS: Mapping.PIN_LIKED_BY_USERS,

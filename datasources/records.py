@@ -92,7 +92,8 @@ class Board(Record, frozen=True, omit_defaults=True, kw_only=True):
 class Pin(Record, frozen=True, omit_defaults=True, kw_only=True):
     """A pin. `flips` is its board's value when the pin was last written. `source_id` is the pin
     that this pin repins; `root_id` is the first pin of a chain of repins, if that is another pin.
-    """
+    `section_id` is the section of the board that the pin is in. The section may have been deleted:
+    a job then takes its pins out of it."""
 
     board_id: int
     owner_id: int
@@ -104,11 +105,21 @@ class Pin(Record, frozen=True, omit_defaults=True, kw_only=True):
     interest_ids: tuple[int, ...] = ()
     flips: int = 0
     root_id: int | None = None
+    section_id: int | None = None
 
     @property
     def root(self) -> int:
         """The first pin of the chain of repins that ends with this pin, as far as the pin says."""
         return self.root_id or self.source_id or self.id
+
+
+class Section(Record, frozen=True, omit_defaults=True, kw_only=True):
+    """A part of a board, with pins of the board. `flips` is the board's value when the section was
+    last written."""
+
+    board_id: int
+    name: str
+    flips: int = 0
 
 
 class Comment(Record, frozen=True, omit_defaults=True, kw_only=True):
@@ -132,13 +143,14 @@ RECORDS: dict[Kind, type[Record]] = {
     Kind.USER: User,
     Kind.COMMENT: Comment,
     Kind.INTEREST: Interest,
+    Kind.SECTION: Section,
 }
 KINDS: dict[type[Record], Kind] = {record: kind for kind, record in RECORDS.items()}
 _DECODERS = {kind: msgspec.json.Decoder(record) for kind, record in RECORDS.items()}
 _ENCODER = msgspec.json.Encoder()
 
 R = TypeVar("R", bound=Record)
-OnBoard = TypeVar("OnBoard", bound=Pin)
+OnBoard = TypeVar("OnBoard", bound=Pin | Section)
 """An object on a board: the board decides who may see and change it."""
 
 

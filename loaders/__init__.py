@@ -4,7 +4,7 @@ from typing import Any
 
 from datasources.ids import Kind
 from datasources.protocols import Stores
-from datasources.records import Board, Comment, Interest, Pin, User
+from datasources.records import Board, Comment, Interest, Pin, Section, User
 from loaders import compiled  # noqa: F401  must be imported before the compiled modules
 from loaders.lists import (
     EdgeByKeyLoader,
@@ -50,6 +50,7 @@ class Loaders:
         self.users = by_id(User, stores)
         self.comments = by_id(Comment, stores)
         self.interests = by_id(Interest, stores)
+        self.sections = by_id(Section, stores)
         self.pages = EdgesByListLoader(stores)
         self.heads = HeadByListLoader(stores)
         self.edges = EdgeByKeyLoader(stores)

@@ -9,12 +9,12 @@ from datasources.ids import Kind
 from datasources.mappings import Mapping, PageRequest
 from datasources.records import Board, Pin, User
 from loaders.bulk import bulk
-from resolvers import orders, visibility
+from resolvers import visibility
 from resolvers.columns import Column, lists_of, sizes, viewer_has
 from resolvers.context import ID, Context, object_id
 from resolvers.hidden_objects import even_out
-from resolvers.orders import PinOrder, UserOrder, sorted_pages, user_pages
-from resolvers.paging import FIRST, Connection, Pages, list_pages, object_page, span
+from resolvers.orders import PinOrder, UserOrder, pin_pages, user_pages
+from resolvers.paging import FIRST, Connection, Pages, object_page, span
 
 
 async def board(context: Context, *, id: ID) -> Board | None:
@@ -81,17 +81,8 @@ async def pins(
     before: str | None = None,
     order_by: PinOrder | None = None,
 ) -> Pages[Pin]:
-    lists, part = lists_of(Mapping.BOARD_HAS_PINS, boards), span(first, after, last, before)
-    if order_by is PinOrder.NEWEST:
-        pages = await sorted_pages(
-            context, lists, part, visibility.pins, number=3, keys=orders.by_age
-        )
-    elif order_by is PinOrder.LIKES:
-        pages = await sorted_pages(
-            context, lists, part, visibility.pins, number=4, keys=orders.by_likes
-        )
-    else:
-        pages = await list_pages(context, lists, part, visibility.pins)
+    lists = lists_of(Mapping.BOARD_HAS_PINS, boards)
+    pages = await pin_pages(context, lists, span(first, after, last, before), order_by)
     for board, page in zip(boards, pages, strict=True):
         if isinstance(page, Connection):
             for edge in page.edges:

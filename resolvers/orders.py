@@ -46,7 +46,7 @@ class BoardOrder(Enum):
 
 
 class PinOrder(Enum):
-    """The orders of a board's pins."""
+    """The orders of the pins of a board or a section."""
 
     MANUAL = "MANUAL"
     NEWEST = "NEWEST"
@@ -136,6 +136,18 @@ async def board_pages(
         return await sorted_pages(context, lists, span, keep, number=2, keys=by_pins)
     oldest_first = order_by is BoardOrder.OLDEST
     return await list_pages(context, lists, span, keep, oldest_first=oldest_first)
+
+
+async def pin_pages(
+    context: Context, lists: Sequence[ListKey], span: Span, order_by: PinOrder | None
+) -> Pages[Pin]:
+    """The pins of each list in a span, for lists that people order by hand."""
+    keep = visibility.pins
+    if order_by is PinOrder.NEWEST:
+        return await sorted_pages(context, lists, span, keep, number=3, keys=by_age)
+    if order_by is PinOrder.LIKES:
+        return await sorted_pages(context, lists, span, keep, number=4, keys=by_likes)
+    return await list_pages(context, lists, span, keep)
 
 
 async def user_pages(

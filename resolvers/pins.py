@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Sequence
 
 from datasources.ids import Kind
 from datasources.mappings import Mapping
-from datasources.records import Board, Comment, Image, Interest, Pin, User
+from datasources.records import Board, Comment, Image, Interest, Pin, Section, User
 from loaders.bulk import bulk
 from resolvers import visibility
 from resolvers.columns import Column, lists_of, sizes, viewer_has
@@ -32,6 +32,19 @@ async def all_pins(
 async def board(context: Context, pins: Sequence[Pin]) -> Column[Board | None]:
     found = await visibility.boards(context, [pin.board_id for pin in pins])
     return [found.get(pin.board_id) for pin in pins]
+
+
+@bulk
+async def section(context: Context, pins: Sequence[Pin]) -> Column[Section | None]:
+    """Each pin's section. A pin that moves in the meantime may be shown on another board than its
+    section's: then it is in none."""
+    found = await visibility.sections(context, [pin.section_id for pin in pins if pin.section_id])
+    sections: list[Section | BaseException | None] = []
+    for pin in pins:
+        section = found.get(pin.section_id or 0)
+        elsewhere = isinstance(section, Section) and section.board_id != pin.board_id
+        sections.append(None if elsewhere else section)
+    return sections
 
 
 @bulk

@@ -11,7 +11,7 @@ from operator import attrgetter
 from typing import Any, NamedTuple, TypeVar
 
 from datasources.ids import Kind
-from datasources.records import Board, Comment, Interest, OnBoard, Pin, Record, User
+from datasources.records import Board, Comment, Interest, OnBoard, Pin, Record, Section, User
 from loaders.base import Loader
 from resolvers import blocks
 from resolvers.context import Context
@@ -69,6 +69,13 @@ async def pins(context: Context, ids: Sequence[int]) -> Found[Pin]:
     """The pins whose boards the viewer may see; an error if a pin or its board could not be
     read."""
     loader = context.loaders.pins
+    return await _on_seen_boards(context, loader, await _load(context, loader, ids))
+
+
+async def sections(context: Context, ids: Sequence[int]) -> Found[Section]:
+    """The sections whose boards the viewer may see; an error if a section or its board could not be
+    read."""
+    loader = context.loaders.sections
     return await _on_seen_boards(context, loader, await _load(context, loader, ids))
 
 
@@ -145,6 +152,10 @@ async def board(context: Context, id: int) -> Board | None:
 
 async def pin(context: Context, id: int) -> Pin | None:
     return one(await pins(context, [id]), id)
+
+
+async def section(context: Context, id: int) -> Section | None:
+    return one(await sections(context, [id]), id)
 
 
 def one(found: Found[R], id: int) -> R | None:
@@ -269,5 +280,6 @@ RULES: dict[Kind, Rule] = {
     Kind.USER: Rule(users),
     Kind.COMMENT: Rule(comments, on=(Kind.PIN, "pin_id")),
     Kind.INTEREST: Rule(interests),
+    Kind.SECTION: Rule(sections, on=(Kind.BOARD, "board_id")),
 }
 """The rules for all kinds."""

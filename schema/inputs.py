@@ -334,6 +334,60 @@ class ReorderPinsInput(inputs.ReorderPins):
     idempotency_key: str | None = _key()
 
 
+@strawberry.input(description="A new section on one of the viewer's boards.")
+class CreateSectionInput(inputs.CreateSection):
+    board_id: strawberry.ID = _given("A board that the viewer owns.")
+    name: str = _given("The name, 1 to 180 characters.")
+    idempotency_key: str | None = _key()
+
+
+@strawberry.input(description="The new name of a section.")
+class RenameSectionInput(inputs.RenameSection):
+    section_id: strawberry.ID = _given("A section of a board that the viewer owns.")
+    name: str = _given("The name, 1 to 180 characters.")
+    idempotency_key: str | None = _key()
+
+
+@strawberry.input(
+    description="A section and its new neighbors on its board: `beforeSectionId`, "
+    "`afterSectionId`, or both. They mean the same as the neighbors in `ReorderPinInput`."
+)
+class ReorderSectionInput(inputs.ReorderSection):
+    section_id: strawberry.ID = _given("A section of a board that the viewer owns.")
+    before_section_id: strawberry.ID | None = _given(
+        "The section that comes before the new place in the list.", None
+    )
+    after_section_id: strawberry.ID | None = _given(
+        "The section that comes after the new place in the list.", None
+    )
+    idempotency_key: str | None = _key()
+
+
+@strawberry.input(description="A section to delete. Its pins stay on the board.")
+class DeleteSectionInput(inputs.DeleteSection):
+    section_id: strawberry.ID = _given("A section of a board that the viewer owns.")
+    idempotency_key: str | None = _key()
+
+
+@strawberry.input(
+    description="A pin, the section that it goes to, and its new neighbors there, which mean the "
+    "same as in `ReorderPinInput`. Without neighbors, a pin that comes to the section goes on top, "
+    "and a pin that is in it stays at its place. The pin's place on the board stays in any case."
+)
+class MovePinToSectionInput(inputs.MovePinToSection):
+    pin_id: strawberry.ID = _given("A pin on a board that the viewer owns.")
+    section_id: strawberry.ID | None = _given(
+        "A section of the same board; null: the pin leaves its section.", None
+    )
+    before_pin_id: strawberry.ID | None = _given(
+        "The pin that comes before the new place in the section.", None
+    )
+    after_pin_id: strawberry.ID | None = _given(
+        "The pin that comes after the new place in the section.", None
+    )
+    idempotency_key: str | None = _key()
+
+
 @strawberry.input(
     description="The place where a pin was dropped, named by its new neighbors. `beforePinId` "
     "comes before the new place in the list, so it is the pin directly above; `afterPinId` is the "

@@ -12,6 +12,7 @@ from resolvers.mutations import (
     pins,
     preferences,
     reports,
+    sections,
     sessions,
     uploads,
 )
@@ -254,4 +255,34 @@ class Mutation:
     )
     move_pin: payloads.MovePinPayload | None = mutation(
         boards.move_pin, "Move a pin to another board.", input=inputs.MovePinInput, cost=WRITE
+    )
+    create_section: payloads.CreateSectionPayload | None = mutation(
+        sections.create_section,
+        "Create a section on top of the sections of a board.",
+        input=inputs.CreateSectionInput,
+        cost=WRITE,
+    )
+    rename_section: payloads.RenameSectionPayload | None = mutation(
+        sections.rename_section,
+        "Give a section another name.",
+        input=inputs.RenameSectionInput,
+        cost=WRITE,
+    )
+    reorder_section: payloads.ReorderSectionPayload | None = mutation(
+        sections.reorder_section,
+        "Move a section to another place on its board.",
+        input=inputs.ReorderSectionInput,
+        cost=WRITE,
+    )
+    delete_section: payloads.DeleteSectionPayload | None = mutation(
+        sections.delete_section,
+        "Delete a section. Its pins stay on the board.",
+        input=inputs.DeleteSectionInput,
+        cost=WRITE,
+    )
+    move_pin_to_section: payloads.MovePinToSectionPayload | None = mutation(
+        sections.move_pin_to_section,
+        "Move a pin into a section of its board, to another place in it, or out of it.",
+        input=inputs.MovePinToSectionInput,
+        cost=WRITE,
     )

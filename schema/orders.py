@@ -29,10 +29,10 @@ described(
 )
 described(
     PinOrder,
-    "The order of a board's pins.",
+    "The order of the pins of a board or a section.",
     MANUAL="The owner's order.",
-    NEWEST="The pin that was made last comes first. Only for boards with at most 500 pins.",
-    LIKES="The pin with the most likes comes first. Only for boards with at most 500 pins.",
+    NEWEST="The pin that was made last comes first. Only for lists of at most 500 pins.",
+    LIKES="The pin with the most likes comes first. Only for lists of at most 500 pins.",
 )
 described(
     CommentOrder,

@@ -9,7 +9,7 @@ import strawberry
 from schema.fields import named, plain
 from schema.nodes import Edge, Node
 from schema.notifications import COUNTED
-from schema.types import BlockedUser, Board, Comment, Interest, Pin, User
+from schema.types import BlockedUser, Board, Comment, Interest, Pin, Section, User
 
 
 @strawberry.enum(description="The kind of an error.")
@@ -395,6 +395,71 @@ class FollowInterestPayload:
     followed_interest_edge: Edge[Interest] | None = _set_edge("followingInterests")
     unfollowed_interest_id: strawberry.ID | None = _taken_back("followingInterests")
     feed_token: str | None = _feed_token()
+    errors: list[UserError] = _errors()
+
+
+@strawberry.type(description="The new section, which can be read on its board now.")
+class CreateSectionPayload:
+    section: Section | None = _object()
+    section_edge: Edge[Section] | None = _edge()
+    board: Board | None = _object()
+    errors: list[UserError] = _errors()
+
+
+@strawberry.type(description="The section as it is now, for every reader at once.")
+class RenameSectionPayload:
+    section: Section | None = _object()
+    errors: list[UserError] = _errors()
+
+
+@strawberry.type(
+    description="The section at its new place, which every reader sees now. Its neighbors differ "
+    "from the named sections if other sections came between. If the error is `CONFLICT`, nothing "
+    "was changed: the payload has the section with its unchanged neighbors, and the edge is null."
+)
+class ReorderSectionPayload:
+    section: Section | None = _object()
+    section_edge: Edge[Section] | None = _edge()
+    above_section: Section | None = plain(
+        "The section directly above the moved section now; null at the top of the board."
+    )
+    below_section: Section | None = plain(
+        "The section directly below the moved section now; null at the bottom of the board."
+    )
+    board: Board | None = _object()
+    errors: list[UserError] = _errors()
+
+
+@strawberry.type(
+    description="The id of the deleted section, and its board. Its pins are on the board, in no "
+    "section."
+)
+class DeleteSectionPayload:
+    deleted_section_id: strawberry.ID | None = plain("The section's id.")
+    board: Board | None = _object()
+    errors: list[UserError] = _errors()
+
+
+@strawberry.type(
+    description="The pin in its section, which every reader sees now. Its place on the board is "
+    "as before."
+)
+class MovePinToSectionPayload:
+    pin: Pin | None = _object()
+    pin_edge: Edge[Pin] | None = plain(
+        "The pin's entry in `toSection`; null if the pin is in no section."
+    )
+    above_pin: Pin | None = plain(
+        "The pin directly above the moved pin in the section now; null at its top."
+    )
+    below_pin: Pin | None = plain(
+        "The pin directly below the moved pin in the section now; null at its bottom."
+    )
+    from_section: Section | None = plain("The section that the pin was in; null: none.")
+    to_section: Section | None = plain("The section that the pin is in now; null: none.")
+    removed_pin_id: strawberry.ID | None = plain(
+        "The pin's id, to remove from the list of `fromSection`; null if it left no section."
+    )
     errors: list[UserError] = _errors()
 
 

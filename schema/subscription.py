@@ -18,9 +18,11 @@ described(
     "may have an older `orderVersion`: then read it again.",
     SAVED="A pin came to the board.",
     REORDERED="A pin has a new place.",
-    EDITED="The texts, the picture or the interests of a pin changed.",
+    EDITED="The texts, the picture, the interests or the section of a pin changed, or its place in "
+    "its section.",
     REMOVED="A pin left the board: it was deleted, or moved to another board.",
-    BOARD_EDITED="The board's name, description, cover or secrecy changed.",
+    BOARD_EDITED="The board's name, description, cover or secrecy changed, or its sections: a "
+    "section is new, has another name or place, or was deleted.",
     REFETCH="Read the board again: several pins have new places, or events were lost.",
 )
 described(
@@ -31,7 +33,7 @@ described(
     UNLIKED="Somebody no longer likes the pin.",
     COMMENTED="Somebody commented on the pin.",
     COMMENT_DELETED="A comment was deleted.",
-    EDITED="The pin was edited, or moved to another board.",
+    EDITED="The pin was edited, or moved to another board or section.",
     REFETCH="Read the pin again: events were lost.",
 )
 

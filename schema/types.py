@@ -5,7 +5,7 @@ from datetime import datetime
 import strawberry
 
 from datasources import records
-from resolvers import boards, interests, pins, related, users
+from resolvers import boards, interests, pins, related, sections, users
 from schema.caching import INHERITED, KEPT, TOPIC_KEPT
 from schema.costs import listed, page, reads, walked
 from schema.fields import field, plain
@@ -145,6 +145,12 @@ class Board(RecordType, Node):
         "The pins in the owner's order; new pins go on top.",
         cost=[*page(15, 6, each=2), SORTED_PINS],
     )
+    sections: Connection["Section"] | None = field(
+        sections.on_board,
+        "The parts of the board, in the owner's order; new sections come first. A board has 500 at "
+        "most.",
+        cost=page(15, 5),
+    )
     follower_count: int = field(
         boards.follower_count, "The number of users who follow the board.", cost=reads(3, each=1)
     )
@@ -187,6 +193,11 @@ class Pin(RecordType, Node):
         "The board that the pin is on; null when its server is down.",
         cost=reads(3, each=1),
     )
+    section: "Section | None" = field(
+        pins.section,
+        "The section of the board that the pin is in; null if it is in none.",
+        cost=reads(12, each=4),
+    )
     owner: User | None = field(
         pins.owner,
         "The user who saved the pin; null when that user's server is down.",
@@ -223,6 +234,31 @@ class Pin(RecordType, Node):
     )
     comments: Connection["Comment"] | None = field(
         pins.comments, "The comments on the pin, newest first.", cost=page(33, 8)
+    )
+
+
+@strawberry.type(
+    description="A part of a board, with pins of the board in an order of its own. Who sees the "
+    "board sees its sections.",
+    directives=[KEPT],
+)
+class Section(RecordType, Node):
+    record = records.Section
+
+    name: str = plain("The name.")
+    created_at: datetime = created_at()
+    board: Board | None = field(
+        sections.board,
+        "The board that the section is on; null when its server is down.",
+        cost=reads(3, each=1),
+    )
+    pin_count: int = field(
+        sections.pin_count, "The number of pins in the section.", cost=reads(3, each=1)
+    )
+    pins: Connection[Pin] | None = field(
+        sections.pins,
+        "The pins in the section, in the owner's order; pins that come to it go on top.",
+        cost=[*page(15, 6, each=2), SORTED_PINS],
     )
 
 

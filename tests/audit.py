@@ -14,7 +14,7 @@ from datasources.mappings import (
     lists_of_kind,
 )
 from datasources.protocols import Lease, Stores
-from datasources.records import Board, Comment, Pin, Record, User
+from datasources.records import Board, Comment, Pin, Record, Section, User
 
 ALL = 10**6
 AT_ONCE = 200  # lists that are requested from a cache at once, because its deadline is short
@@ -109,6 +109,20 @@ class Audit:
         self._holds(Mapping.USER_HAS_PUBLIC_PINS, ((p.owner_id, p.id) for p in public))
         self._holds(Mapping.INTEREST_HAS_PINS, filed)
         self._holds(Mapping.PIN_HAS_COMMENTS, ((c.pin_id, c.id) for c in comments))
+        sections = {
+            s.id: s
+            for s in self.objects[Kind.SECTION].values()
+            if isinstance(s, Section) and s.active
+        }
+        placed = [p for p in pins if p.section_id is not None]
+        self._holds(Mapping.BOARD_HAS_SECTIONS, ((s.board_id, s.id) for s in sections.values()))
+        self._holds(Mapping.SECTION_HAS_PINS, ((p.section_id or 0, p.id) for p in placed))
+        for pin in placed:
+            if getattr(sections.get(pin.section_id or 0), "board_id", None) != pin.board_id:
+                self.faults.append(f"{pin} is in a section of another board, or in none")
+        for deleted in self.objects[Kind.PIN].values():
+            if isinstance(deleted, Pin) and not deleted.active and deleted.section_id:
+                self.faults.append(f"{deleted} is deleted, and in a section")
 
     def _holds(self, mapping: Mapping, wanted: Iterable[tuple[int, int]]) -> None:
         rows = {

@@ -164,6 +164,14 @@ class Gateway:
         )
         return str(payload["pin"]["id"])
 
+    async def section(self, viewer: str, board: str, name: str) -> str:
+        """The id of a new section on a board."""
+        made = await self.mutate(
+            viewer, "createSection", "section { id }", boardId=board, name=name
+        )
+        id: str = made["section"]["id"]
+        return id
+
     async def settle(self) -> None:
         """Do all remaining work of the outbox now."""
         while rows := await self.stores.shards.outbox.pending(epoch_ms() + 60_000, 100):

@@ -292,7 +292,7 @@ def _check(given: Arrange) -> None:
     for anchor, field in ((given.before_pin_id, "beforePinId"), (given.after_pin_id, "afterPinId")):
         if anchor in ids:
             raise BadInput(f"{field} is among pinIds: name a pin that stays", field)
-    placement.check_distinct(0, given.before_pin_id, given.after_pin_id)
+    placement.check_distinct(ON_BOARD, 0, given.before_pin_id, given.after_pin_id)
 
 
 def _names(ids: Sequence[int]) -> str:

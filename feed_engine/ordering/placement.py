@@ -1,4 +1,5 @@
-"""Places a pin on a board, between two other pins or on top, by writing one row.
+"""Places an entry in an ordered list, such as a pin on a board, between two other entries or on
+top, by writing one row.
 
 The nearest rows bound the gap. Deleted rows count: their sequences are taken.
 """
@@ -6,7 +7,7 @@ The nearest rows bound the gap. Deleted rows count: their sequences are taken.
 from typing import NamedTuple
 
 from datasources.errors import BadInput, Conflict
-from datasources.mappings import Edge, EdgeKey, ListKey
+from datasources.mappings import Edge, EdgeKey, ListKey, Mapping
 from datasources.protocols import ShardTx
 from feed_engine.ordering import order
 from feed_engine.ordering.respace import Step, make_room, next_row
@@ -14,17 +15,50 @@ from feed_engine.ordering.spacing import Spacing
 from feed_engine.outbox.change import AnyTask, Respace
 
 
+class Noun(NamedTuple):
+    """The words of errors for the entries of an ordered list: "pin" and "on board"."""
+
+    entry: str
+    place: str
+
+    @property
+    def moved(self) -> str:
+        """The argument with the moved entry's id."""
+        return f"{self.entry}Id"
+
+    @property
+    def before(self) -> str:
+        """The argument with the id of the entry above."""
+        return f"before{self.entry.capitalize()}Id"
+
+    @property
+    def after(self) -> str:
+        """The argument with the id of the entry below."""
+        return f"after{self.entry.capitalize()}Id"
+
+    def named(self, id: int) -> str:
+        return f"{self.entry.capitalize()} {id}"
+
+
+NOUNS = {
+    Mapping.BOARD_HAS_PINS: Noun("pin", "on board"),
+    Mapping.SECTION_HAS_PINS: Noun("pin", "in section"),
+    Mapping.BOARD_HAS_SECTIONS: Noun("section", "on board"),
+}
+
+
 class Anchors(NamedTuple):
     """The rows that a client names: the row directly above the drop, and the row directly below
     it."""
 
+    noun: Noun
     before: Edge | None
     after: Edge | None
 
     @property
     def crossed(self) -> tuple[Edge, Edge] | None:
         """The two anchors, if they are in the opposite order now."""
-        before, after = self
+        _, before, after = self
         return (before, after) if before and after and before.sequence < after.sequence else None
 
     def check_order(self) -> None:
@@ -32,14 +66,14 @@ class Anchors(NamedTuple):
         if self.crossed:
             before, after = self.crossed
             raise Conflict(
-                f"Pin {before.to_id} stands below pin {after.to_id} now, and nothing was moved. "
-                "Load the board again",
-                "beforePinId",
+                f"{self.noun.named(before.to_id)} stands below {self.noun.entry} {after.to_id} "
+                "now, and nothing was moved. Load the board again",
+                self.noun.before,
             )
 
 
 class Gap(NamedTuple):
-    """The place for a pin: the active rows above and below, None at an end of the board."""
+    """The place for an entry: the active rows above and below, None at an end of the list."""
 
     above: Edge | None
     below: Edge | None
@@ -52,36 +86,40 @@ class Placed(NamedTuple):
     tasks: list[AnyTask]
 
 
-def check_distinct(pin_id: int, before_pin_id: int | None, after_pin_id: int | None) -> None:
-    """Raises BadInput for anchors that are invalid on any board."""
-    if pin_id == before_pin_id:
-        raise BadInput("beforePinId is the moved pin itself: give another", "beforePinId")
-    if pin_id == after_pin_id:
-        raise BadInput("afterPinId is the moved pin itself: give another", "afterPinId")
-    if before_pin_id is not None and before_pin_id == after_pin_id:
+def check_distinct(
+    mapping: Mapping, moved_id: int, before_id: int | None, after_id: int | None
+) -> None:
+    """Raises BadInput for anchors that are invalid in any list of the mapping."""
+    noun = NOUNS[mapping]
+    for field, id in ((noun.before, before_id), (noun.after, after_id)):
+        if moved_id == id:
+            raise BadInput(f"{field} is the moved {noun.entry} itself: give another", field)
+    if before_id is not None and before_id == after_id:
         raise BadInput(
-            "beforePinId and afterPinId are the same pin: give one of them", "afterPinId"
+            f"{noun.before} and {noun.after} are the same {noun.entry}: give one of them",
+            noun.after,
         )
 
 
-async def on_board(tx: ShardTx, key: ListKey, pin_id: int, field: str) -> Edge:
-    """The row of a pin that is on the board. Raises BadInput."""
-    row = await tx.edge(EdgeKey(key.mapping, key.from_id, pin_id))
+async def row_in(tx: ShardTx, key: ListKey, id: int, field: str) -> Edge:
+    """The row of an entry that is in the list. Raises BadInput."""
+    row = await tx.edge(EdgeKey(key.mapping, key.from_id, id))
     if row is None or not row.active:
-        raise BadInput(f"Pin {pin_id} is not on board {key.from_id}", field)
+        noun = NOUNS[key.mapping]
+        raise BadInput(f"{noun.named(id)} is not {noun.place} {key.from_id}", field)
     return row
 
 
 async def anchors(
-    tx: ShardTx, key: ListKey, before_pin_id: int | None, after_pin_id: int | None
+    tx: ShardTx, key: ListKey, before_id: int | None, after_id: int | None
 ) -> Anchors:
     """The anchors' rows. Locks the list. Raises BadInput."""
-    before = after = None
-    if before_pin_id is not None:
-        before = await on_board(tx, key, before_pin_id, "beforePinId")
-    if after_pin_id is not None:
-        after = await on_board(tx, key, after_pin_id, "afterPinId")
-    return Anchors(before, after)
+    noun, before, after = NOUNS[key.mapping], None, None
+    if before_id is not None:
+        before = await row_in(tx, key, before_id, noun.before)
+    if after_id is not None:
+        after = await row_in(tx, key, after_id, noun.after)
+    return Anchors(noun, before, after)
 
 
 async def gap_at(tx: ShardTx, key: ListKey, named: Anchors) -> Gap:
@@ -98,7 +136,7 @@ async def gap_at(tx: ShardTx, key: ListKey, named: Anchors) -> Gap:
 
 
 async def neighbors(tx: ShardTx, key: ListKey, row: Edge) -> tuple[int | None, int | None]:
-    """The ids of the pins directly above and below a row on the board."""
+    """The ids of the entries directly above and below a row of the list."""
     above = await next_active(tx.above, key, row)
     below = await next_active(tx.below, key, row)
     return above and above.to_id, below and below.to_id
@@ -141,13 +179,18 @@ async def squeeze_in(
 
 
 async def _respace(tx: ShardTx, key: ListKey, sequence: int) -> Respace:
-    return Respace(board_id=key.from_id, around=str(sequence), era=await tx.era(key))
+    return Respace(
+        from_id=key.from_id,
+        around=str(sequence),
+        era=await tx.era(key),
+        mapping=key.mapping.code,
+    )
 
 
 async def _bounds(
     tx: ShardTx, key: ListKey, moved: Edge, gap: Gap
 ) -> tuple[Edge | None, Edge | None]:
-    """The nearest rows below and above, without the moved pin's own row (of an earlier stay)."""
+    """The nearest rows below and above, without the moved entry's own row (of an earlier stay)."""
     if gap.above is not None:
         return await next_row(tx.below, key, gap.above, moved.to_id), gap.above
     top = await tx.top(key)

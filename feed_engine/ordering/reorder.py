@@ -1,14 +1,18 @@
-"""Moving a pin on its board: to the midpoint between its new neighbors, one row written."""
+"""Moving an entry of an ordered list, such as a pin on its board: to the midpoint between its new
+neighbors, one row written."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from datasources.errors import BadInput
 from datasources.ids import Kind
 from datasources.mappings import Edge, EdgeKey, ListKey, ListMove, Mapping
 from datasources.protocols import ShardTx, Stores
-from feed_engine.live.events import BoardChange, BoardEvent
+from feed_engine.live.events import BoardChange, BoardEvent, Event
 from feed_engine.ordering import placement
 from feed_engine.ordering.respace import with_room
 from feed_engine.ordering.spacing import SPACING, Spacing
-from feed_engine.outbox.change import AnyTask, change
+from feed_engine.outbox.change import AnyTask, Change, change
 from feed_engine.transactions import access
 from feed_engine.transactions.commit import (
     Mutation,
@@ -21,6 +25,33 @@ from feed_engine.transactions.commit import (
 )
 from feed_engine.transactions.inputs import Reorder
 from feed_engine.transactions.results import Crossed, Reordered
+
+ON_BOARD = Mapping.BOARD_HAS_PINS
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    """An entry that a transaction put to its place. `before` is the list's version before; if not
+    `moved`, the entry was at its place already. `lists` and `moves` are for the caches, `tasks` for
+    jobs."""
+
+    key: ListKey
+    result: Reordered
+    before: int
+    moved: bool
+    lists: Sequence[ListKey] = ()
+    moves: Sequence[ListMove] = ()
+    tasks: Sequence[AnyTask] = ()
+
+    def change(self, *, objects: Sequence[int] = (), events: Sequence[Event] = ()) -> Change:
+        """The work after the transaction."""
+        return change(
+            objects=list(objects),
+            lists=list(self.lists),
+            moves=list(self.moves),
+            tasks=list(self.tasks),
+            events=events,
+        )
 
 
 async def reorder_pin(
@@ -51,28 +82,41 @@ async def reorder_pin(
         raise BadInput(
             "Give beforePinId, afterPinId or both: the pin's new neighbors", "beforePinId"
         )
-    placement.check_distinct(pin_id, before_pin_id, after_pin_id)
+    placement.check_distinct(ON_BOARD, pin_id, before_pin_id, after_pin_id)
+    lists = ListKey(ON_BOARD, board_id)
 
     async def work(tx: ShardTx, _: None) -> Outcome[Reordered]:
         await access.lock_own_board(tx, viewer_id, board_id)
-        return await put_at(tx, given, at if at is not None else now_ms(), spacing)
+        now = at if at is not None else now_ms()
+        put = await put_at(
+            *(tx, lists, pin_id, before_pin_id, after_pin_id), now=now, spacing=spacing
+        )
+        return outcome(put)
 
     async def again(saved: Saved) -> Reordered:
-        return Reordered(saved.edge(), saved.version, saved.above_id, saved.below_id)
+        return reordered(saved)
 
     shard = access.home(stores, Kind.BOARD, board_id)
     mutation = Mutation("reorderPin", shard, viewer_id, key, given)
     return await with_room(stores, lambda: mutate(stores, mutation, nothing, work, again), spacing)
 
 
-async def put_at(tx: ShardTx, given: Reorder, now: int, spacing: Spacing) -> Outcome[Reordered]:
-    """Place a pin of the board at its anchors. The board is locked."""
-    key = ListKey(Mapping.BOARD_HAS_PINS, given.board_id)
-    named_ids = (given.pin_id, given.before_pin_id, given.after_pin_id)
+async def put_at(
+    tx: ShardTx,
+    key: ListKey,
+    id: int,
+    before_id: int | None,
+    after_id: int | None,
+    *,
+    now: int,
+    spacing: Spacing,
+) -> Put:
+    """Place an entry of a list at its anchors. The board of the list is locked. Raises BadInput,
+    Crossed."""
     # one round trip for all rows
-    await tx.edges([EdgeKey(*key, id) for id in named_ids if id is not None])
-    moved = await placement.on_board(tx, key, given.pin_id, "pinId")
-    named = await placement.anchors(tx, key, given.before_pin_id, given.after_pin_id)
+    await tx.edges([EdgeKey(*key, it) for it in (id, before_id, after_id) if it is not None])
+    moved = await placement.row_in(tx, key, id, placement.NOUNS[key.mapping].moved)
+    named = await placement.anchors(tx, key, before_id, after_id)
     if named.crossed:
         raise await crossed(tx, key, moved, *named.crossed)
     gap = await placement.gap_at(tx, key, named)
@@ -85,60 +129,67 @@ async def put_at(tx: ShardTx, given: Reorder, now: int, spacing: Spacing) -> Out
     )
     await tx.put_edge(key.mapping, edge)
     version = (await tx.head(key)).version
-    result = Reordered(edge, version, *(row and row.to_id for row in gap))
-    moves = []
-    if version == before + 1:  # nothing else changed
-        moves.append(ListMove(key, edge.to_id, moved.sequence, edge.sequence, version))
-    told = BoardEvent(
-        board_id=given.board_id,
-        change=BoardChange.REORDERED,
-        pin_id=given.pin_id,
+    alone = version == before + 1  # nothing else changed
+    return Put(
+        key=key,
+        result=Reordered(edge, version, *(row and row.to_id for row in gap)),
         before=before,
-        version=version,
-        above_id=result.above_id or 0,
+        moved=True,
+        lists=[] if alone else [key],
+        moves=[ListMove(key, id, moved.sequence, edge.sequence, version)] if alone else [],
+        tasks=placed.tasks,
     )
-    return _outcome(key, result, placed.tasks, moves, [told], durable=True)
 
 
 async def crossed(tx: ShardTx, key: ListKey, moved: Edge, before: Edge, after: Edge) -> Crossed:
     """The error for anchors that are in the opposite order."""
+    noun = placement.NOUNS[key.mapping]
     above_id, below_id = await placement.neighbors(tx, key, moved)
-    names = [f"pin {id}" if id else "nothing" for id in (above_id, below_id)]
+    names = [f"{noun.entry} {id}" if id else "nothing" for id in (above_id, below_id)]
     return Crossed(
-        f"Pin {before.to_id} stands below pin {after.to_id} now, and nothing was moved: pin "
-        f"{moved.to_id} has {names[0]} above it and {names[1]} below. Load the board again",
-        "beforePinId",
+        f"{noun.named(before.to_id)} stands below {noun.entry} {after.to_id} now, and nothing was "
+        f"moved: {noun.entry} {moved.to_id} has {names[0]} above it and {names[1]} below. Load the "
+        "board again",
+        noun.before,
         above_id=above_id,
         below_id=below_id,
         version=(await tx.head(key)).version,
     )
 
 
-async def stayed(tx: ShardTx, key: ListKey, row: Edge) -> Outcome[Reordered]:
-    """The result for a pin that is already at its place."""
+async def stayed(tx: ShardTx, key: ListKey, row: Edge) -> Put:
+    """The result for an entry that is already at its place."""
     edge = row._replace(era=await tx.era(key))
     around = await placement.neighbors(tx, key, row)
-    result = Reordered(edge, (await tx.head(key)).version, *around)
-    return _outcome(key, result, [], [], [], durable=False)
+    version = (await tx.head(key)).version
+    return Put(key, Reordered(edge, version, *around), version, moved=False, lists=[key])
 
 
-def _outcome(
-    key: ListKey,
-    result: Reordered,
-    tasks: list[AnyTask],
-    moves: list[ListMove],
-    events: list[BoardEvent],
-    *,
-    durable: bool,
-) -> Outcome[Reordered]:
-    saved = Saved(
+def outcome(put: Put) -> Outcome[Reordered]:
+    """The outcome of a pin's move on its board."""
+    told = BoardEvent(
+        board_id=put.key.from_id,
+        change=BoardChange.REORDERED,
+        pin_id=put.result.edge.to_id,
+        before=put.before,
+        version=put.result.version,
+        above_id=put.result.above_id or 0,
+    )
+    following = put.change(events=[told] if put.moved else [])
+    return Outcome(put.result, saved_of(put.result), following, durable=put.moved)
+
+
+def saved_of(result: Reordered) -> Saved:
+    """The stored form of a place."""
+    return Saved(
         row=row_of(result.edge),
         era=result.edge.era,
         version=result.version,
         above_id=result.above_id,
         below_id=result.below_id,
     )
-    lists = [] if moves else [key]
-    return Outcome(
-        result, saved, change(lists=lists, moves=moves, tasks=tasks, events=events), durable
-    )
+
+
+def reordered(saved: Saved) -> Reordered:
+    """The place that `saved_of` stored."""
+    return Reordered(saved.edge(), saved.version, saved.above_id, saved.below_id)

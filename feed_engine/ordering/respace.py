@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar
 
 from datasources.errors import StoreConflict
 from datasources.ids import shard_of
-from datasources.mappings import Edge, ListKey
+from datasources.mappings import Edge, ListKey, Mapping
 from datasources.protocols import ShardTx, Stores
 from feed_engine.live.events import BoardChange, BoardEvent
 from feed_engine.ordering import order
@@ -108,13 +108,15 @@ async def spread_some(
         done.append(Part(found, len(moves) > spacing.rows))
         if not moves:
             return change()
+        if key.mapping is not Mapping.BOARD_HAS_PINS:  # no stream follows the list's version
+            return change(lists=[key])
         told = BoardEvent(
             board_id=key.from_id,
             change=BoardChange.PLACES,
             before=before,
             version=(await tx.head(key)).version,
         )
-        return change(lists=[key], events=[told] if key.mapping.ordered else [])
+        return change(lists=[key], events=[told])
 
     await commit(stores, shard_of(key.from_id), work)
     return done[-1]

@@ -1,6 +1,6 @@
-"""The job that respaces the neighbors of a narrow gap on a board, before its room is used up."""
+"""The job that respaces the neighbors of a narrow gap in a list, before its room is used up."""
 
-from datasources.mappings import ListKey, Mapping
+from datasources.mappings import BY_CODE, ListKey
 from datasources.protocols import Stores
 from feed_engine.ordering import order
 from feed_engine.ordering.respace import spread_some
@@ -18,7 +18,7 @@ async def respace(
 ) -> None:
     """Respace the fewest rows around a place that give every gap there room, some rows in each
     transaction. The cursor is the window that is being respaced."""
-    key = ListKey(Mapping.BOARD_HAS_PINS, task.board_id)
+    key = ListKey(BY_CODE[task.mapping], task.from_id)
     window = _decoded(cursor)
     while True:
         log = await stores.shards.mappings.respacings(key, task.era)

@@ -147,6 +147,12 @@ class BoardDeleted(Task, frozen=True, omit_defaults=True):
     strip: bool = False
 
 
+class SectionDeleted(Task, frozen=True):
+    """A section of a board was deleted: its pins stay on the board, in no section."""
+
+    section_id: int
+
+
 class AccountDeleted(Task, frozen=True):
     """An account was deleted: its boards, follows, likes, comments and feeds end."""
 
@@ -182,13 +188,15 @@ class NameEnded(Task, frozen=True):
     until: int
 
 
-class Respace(Task, frozen=True):
-    """A gap on a board has few bisections left: respace the neighbors of the sequence `around`
-    (decimal digits), a place in the list's `era`."""
+class Respace(Task, frozen=True, omit_defaults=True):
+    """A gap of an ordered list has few bisections left: respace the neighbors of the sequence
+    `around` (decimal digits), a place in the list's `era`. `mapping` is the code of the list's
+    mapping."""
 
-    board_id: int
+    from_id: int = msgspec.field(name="board_id")  # stored as in the time when only boards had one
     around: str
     era: int
+    mapping: int = Mapping.BOARD_HAS_PINS.code
 
 
 class VisitShown(Task, frozen=True):
@@ -244,6 +252,7 @@ AnyTask = (
     | TextChanged
     | BoardSecrecy
     | BoardDeleted
+    | SectionDeleted
     | AccountDeleted
     | AccountErased
     | KeyEnded

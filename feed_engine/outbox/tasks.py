@@ -38,6 +38,7 @@ from feed_engine.writes.notification_tasks import (
     pin_saved,
     pin_unliked,
 )
+from feed_engine.writes.section_tasks import section_deleted
 
 
 def _pin(task: Any) -> Sequence[int]:
@@ -92,6 +93,7 @@ HANDLERS: dict[str, Handler] = {
     "EventsRecorded": events_recorded,
     "BoardSecrecy": noting(board_secrecy, _board),
     "BoardDeleted": noting(board_deleted, _board),
+    "SectionDeleted": section_deleted,
     "AccountDeleted": noting(account_deleted, _user, SEARCH),
     "AccountErased": account_erased,
     "KeyEnded": key_ended,

@@ -1,9 +1,9 @@
-"""Holds on boards that one write changes together: no cache ever has one board as before the write
-and another board as after it.
+"""Holds on lists that one write changes together, such as two boards: no cache ever has one list as
+before the write and another list as after it.
 
-A separate transaction holds the boards, and then they are dropped from the caches. A reader of a
-held board caches nothing, and an earlier reader can't fill the cache any more. So until the write
-commits, and releases the boards in the same transaction, no cache has them. This is true even if
+A separate transaction holds the lists, and then they are dropped from the caches. A reader of a
+held list caches nothing, and an earlier reader can't fill the cache any more. So until the write
+commits, and releases the lists in the same transaction, no cache has them. This is true even if
 the cache fails. The hold is a row in the outbox: if the write died or comes too late, a job removes
 the hold.
 """
@@ -30,12 +30,16 @@ _HELD = msgspec.json.Decoder(_Held)
 
 
 class Hold:
-    """A hold of some boards of one shard, for one write."""
+    """A hold of some lists of one shard, for one write."""
 
     def __init__(self, stores: Stores, shard: int) -> None:
         self._stores, self._shard = stores, shard
         self._lists: tuple[ListKey, ...] = ()
         self._outbox_id: int | None = None
+
+    @property
+    def taken(self) -> bool:
+        return self._outbox_id is not None
 
     async def take(self, lists: Sequence[ListKey]) -> None:
         """Hold the lists. Raises StoreError, also when they can't be dropped from the caches."""
@@ -50,7 +54,7 @@ class Hold:
         await self._stores.mapping_cache.drop(self._lists)
 
     async def release(self, tx: ShardTx) -> bool:
-        """Release the lists, as the first step of a transaction. Returns False if they are no
+        """Release the lists, before a transaction changes them. Returns False if they are no
         longer held."""
         return self._outbox_id is not None and await _release(tx, self._outbox_id, self._lists)
 

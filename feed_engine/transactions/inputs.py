@@ -166,6 +166,25 @@ class Repin(Input, frozen=True, kw_only=True):
     board_id: int
 
 
+class NewSection(Input, frozen=True, kw_only=True):
+    board_id: int
+    name: str
+
+    def checked(self) -> "NewSection":
+        return NewSection(board_id=self.board_id, name=v.line(self.name, "name", NAME, least=1))
+
+
+class SectionName(Input, frozen=True, kw_only=True):
+    """The new name of a section."""
+
+    section_id: int
+    name: str
+
+    def checked(self) -> "SectionName":
+        name = v.line(self.name, "name", NAME, least=1)
+        return SectionName(section_id=self.section_id, name=name)
+
+
 class NewComment(Input, frozen=True, kw_only=True):
     pin_id: int
     text: str
@@ -195,6 +214,21 @@ class Reorder(Input, frozen=True, kw_only=True):
 class Move(Input, frozen=True, kw_only=True):
     pin_id: int
     board_id: int
+    before_pin_id: int | None = None
+    after_pin_id: int | None = None
+
+
+class ReorderSection(Input, frozen=True, kw_only=True):
+    section_id: int
+    before_section_id: int | None = None
+    after_section_id: int | None = None
+
+
+class MoveToSection(Input, frozen=True, kw_only=True):
+    """A move of a pin into a section; None: out of its section."""
+
+    pin_id: int
+    section_id: int | None = None
     before_pin_id: int | None = None
     after_pin_id: int | None = None
 

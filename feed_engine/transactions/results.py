@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from datasources.errors import Conflict
 from datasources.mappings import Edge
-from datasources.records import Board, Comment, Pin
+from datasources.records import Board, Comment, Pin, Section
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +33,8 @@ class CommentWritten:
 
 @dataclass(frozen=True, slots=True)
 class Reordered:
-    """The new place of a pin: its row, the board's order version, and the pin's neighbors on the
-    board (None at an end)."""
+    """The new place of an entry of an ordered list, such as a pin on its board: its row, the list's
+    version (a board's order version), and the neighbors in the list (None at an end)."""
 
     edge: Edge
     version: int
@@ -51,6 +51,32 @@ class PinMoved:
     from_id: int
     from_version: int
     placed: Reordered
+
+
+@dataclass(frozen=True, slots=True)
+class SectionWritten:
+    """`edge` is the section's row on its board."""
+
+    section: Section
+    edge: Edge
+
+
+@dataclass(frozen=True, slots=True)
+class SectionReordered:
+    """A section that was `placed` on its board."""
+
+    section: Section
+    placed: Reordered
+
+
+@dataclass(frozen=True, slots=True)
+class PinInSection:
+    """A pin that moved from the section `from_id` (None: no section) to its present section, where
+    it was `placed` (None: it is in no section)."""
+
+    pin: Pin
+    from_id: int | None
+    placed: Reordered | None
 
 
 class Crossed(Conflict):

@@ -17,6 +17,7 @@ from feed_engine.transactions.inputs import (
     NewComment,
     NewPin,
     NewReport,
+    NewSection,
     NewUser,
     PinChange,
     ProfileChange,
@@ -25,9 +26,12 @@ from feed_engine.transactions.inputs import (
 from feed_engine.transactions.results import (
     BoardWritten,
     CommentWritten,
+    PinInSection,
     PinMoved,
     PinWritten,
     Reordered,
+    SectionReordered,
+    SectionWritten,
 )
 from feed_engine.writes.accounts import delete_account
 from feed_engine.writes.blocks import block_user, unblock_user
@@ -50,6 +54,13 @@ from feed_engine.writes.preferences import (
     unmute_user,
 )
 from feed_engine.writes.reports import report
+from feed_engine.writes.sections import (
+    create_section,
+    delete_section,
+    move_pin_to_section,
+    rename_section,
+    reorder_section,
+)
 from feed_engine.writes.sessions import sign_out_everywhere
 from feed_engine.writes.uploads import create_upload
 from feed_engine.writes.users import sign_up, update_profile
@@ -65,12 +76,16 @@ __all__ = [
     "NewComment",
     "NewPin",
     "NewReport",
+    "NewSection",
     "NewUser",
     "PinChange",
+    "PinInSection",
     "PinMoved",
     "PinWritten",
     "ProfileChange",
     "Reordered",
+    "SectionReordered",
+    "SectionWritten",
     "SubjectChange",
     "block_user",
     "change_email",
@@ -79,21 +94,26 @@ __all__ = [
     "create_board",
     "create_comment",
     "create_pin",
+    "create_section",
     "create_upload",
     "delete_account",
     "delete_board",
     "delete_comment",
     "delete_events",
     "delete_pin",
+    "delete_section",
     "follow",
     "hide_pin",
     "like_pin",
     "mark_notifications_read",
     "move_pin",
+    "move_pin_to_section",
     "mute_user",
     "record_events",
+    "rename_section",
     "reorder_pin",
     "reorder_pins",
+    "reorder_section",
     "repin",
     "report",
     "see_as_usual",

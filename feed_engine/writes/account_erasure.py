@@ -64,7 +64,7 @@ _ONE_WAY = {
     Mapping.INTEREST_HAS_PINS: (Kind.PIN,),
 }
 """Lists whose rows have no reverse rows, and the kinds of the user's objects that they may have."""
-_CONTENTS = (Mapping.PIN_HAS_COMMENTS,)
+_CONTENTS = (Mapping.PIN_HAS_COMMENTS, Mapping.BOARD_HAS_SECTIONS)
 """Lists of objects that are removed with the object that has the list."""
 _FOLLOWED_BY = Mapping.USER_FOLLOWED_BY_USERS, Mapping.BOARD_FOLLOWED_BY_USERS
 _PIN_LISTS = Mapping.USER_HAS_PUBLIC_PINS, Mapping.USER_HAS_PINS
@@ -126,13 +126,18 @@ async def _comments(stores: Stores, task: AccountErased, place: str, save: Save)
 
 
 async def _erase_listed(stores: Stores, shard: int, keys: Sequence[EdgeKey]) -> None:
-    """Remove objects of one shard, and their rows in the lists of the objects they are on."""
+    """Remove objects of one shard with their own lists, and their rows in the lists of the objects
+    they are on."""
     ids = [key.to_id for key in keys]
+    for id in ids:
+        for mapping in lists_of_kind(kind_of(id)):
+            await _clear(stores, ListKey(mapping, id))
 
     async def work(tx: ShardTx) -> Change:
         await tx.erase_edges(keys)
         await tx.erase(ids)
         await tx.erase_reports_of(ids)
+        await tx.erase_lists(ids)
         return change(objects=ids, lists=[ListKey(key.mapping, key.from_id) for key in keys])
 
     await commit(stores, shard, work)

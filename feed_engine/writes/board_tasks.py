@@ -9,14 +9,15 @@ from datasources.errors import StoreCorrupt
 from datasources.ids import shard_of
 from datasources.mappings import EdgeKey, ListKey, Mapping, PageRequest, Position
 from datasources.protocols import ShardTx, Stores
-from datasources.records import Board, Pin
+from datasources.records import Board, Pin, Section
 from feed_engine.outbox.change import Advance, AnyTask, BoardDeleted, BoardSecrecy, Change
 from feed_engine.transactions.access import lock_any, recall
 from feed_engine.transactions.commit import Rows, commit
+from feed_engine.writes import sections
 from feed_engine.writes.pin_rows import is_public, published, put_public
 from feed_engine.writes.pins import deactivate
 
-CHUNK = 100  # pins in a transaction
+CHUNK = 100  # pins or sections in a transaction
 LOOKED_AT = 500  # the owner's pins that are read at a time to find the board's pins
 
 
@@ -46,14 +47,15 @@ async def board_secrecy(
 async def board_deleted(
     stores: Stores, task: BoardDeleted, cursor: bytes | None, advance: Advance
 ) -> None:
-    """Delete the board's pins. Deleted pins leave the list, so every chunk is the top of the
-    list."""
-    request = PageRequest(ListKey(Mapping.BOARD_HAS_PINS, task.board_id), CHUNK)
-    while True:
-        [rows] = await stores.shards.mappings.pages([request])
-        if not rows:
-            return
-        await _delete(stores, task.board_id, [row.to_id for row in rows], strip=task.strip)
+    """Delete the board's pins, and then its sections. What is deleted leaves its list, so every
+    chunk is the top of the list."""
+    for mapping, delete in (
+        (Mapping.BOARD_HAS_PINS, _delete),
+        (Mapping.BOARD_HAS_SECTIONS, _delete_sections),
+    ):
+        request = PageRequest(ListKey(mapping, task.board_id), CHUNK)
+        while rows := (await stores.shards.mappings.pages([request]))[0]:
+            await delete(stores, task.board_id, [row.to_id for row in rows], strip=task.strip)
 
 
 async def _publish(stores: Stores, board_id: int, pin_ids: list[int], at: int) -> None:
@@ -83,6 +85,23 @@ async def _delete(stores: Stores, board_id: int, pin_ids: list[int], *, strip: b
             if placed is not None and placed.active:
                 await deactivate(tx, rows, board, *found, strip=strip)
         return rows.change(objects=pin_ids)
+
+    await commit(stores, shard_of(board_id), work)
+
+
+async def _delete_sections(
+    stores: Stores, board_id: int, section_ids: list[int], *, strip: bool
+) -> None:
+    async def work(tx: ShardTx) -> Change:
+        await _locked_board(tx, board_id)
+        rows = Rows(tx)
+        for section_id in section_ids:
+            found = await lock_any(tx, Section, section_id)
+            if found is None:
+                raise StoreCorrupt(f"board {board_id} has section {section_id}, which is gone")
+            if found[0].active:
+                await sections.deactivate(tx, rows, *found, strip=strip)
+        return rows.change(objects=section_ids)
 
     await commit(stores, shard_of(board_id), work)
 

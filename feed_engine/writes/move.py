@@ -9,6 +9,8 @@ as before the move and the other as after it.
 
 from contextlib import suppress
 
+import msgspec
+
 from datasources.errors import Forbidden, StoreCorrupt, StoreError
 from datasources.ids import Kind
 from datasources.mappings import Edge, EdgeKey, ListKey, Mapping
@@ -29,15 +31,15 @@ from feed_engine.transactions.commit import (
     Saved,
     mutate,
     now_ms,
-    row_of,
 )
 from feed_engine.transactions.edit import edit
 from feed_engine.transactions.hold import Hold
-from feed_engine.transactions.inputs import Move, Reorder
+from feed_engine.transactions.inputs import Move
 from feed_engine.transactions.on_boards import lock_own
 from feed_engine.transactions.results import PinMoved, Reordered
 from feed_engine.writes.pin_rows import is_public, published, put_public
 from feed_engine.writes.pins import removed
+from feed_engine.writes.section_rows import leave
 
 ON_BOARD = Mapping.BOARD_HAS_PINS
 
@@ -59,7 +61,7 @@ async def move_pin(
 
     Raises BadInput, Conflict (anchors that are in the opposite order now), NotFound, Forbidden.
     """
-    placement.check_distinct(pin_id, before_pin_id, after_pin_id)
+    placement.check_distinct(ON_BOARD, pin_id, before_pin_id, after_pin_id)
     given = Move(
         pin_id=pin_id, board_id=board_id, before_pin_id=before_pin_id, after_pin_id=after_pin_id
     )
@@ -88,7 +90,8 @@ async def move_pin(
         rows = Rows(tx)
         versions = [await order_version(tx, id) for id in (source_id, board_id)]
         placed, tasks = await _place(tx, rows, given, source, target, now, spacing)
-        there = {"board_id": target.id, "flips": target.flips}
+        await leave(tx, rows, pin)
+        there = {"board_id": target.id, "flips": target.flips, "section_id": None}
         after = await edit(tx, pin, raw, there)
         objects = [pin_id]
         if source.cover_pin_id == pin_id and (held_board := boards[source_id]) is not None:
@@ -124,8 +127,7 @@ async def move_pin(
     async def again(saved: Saved) -> PinMoved:
         await hold.give_up()
         pin = await access.recall(stores, Pin, pin_id)
-        placed = Reordered(saved.edge(), saved.version, saved.above_id, saved.below_id)
-        return PinMoved(pin, saved.from_id, saved.from_version, placed)
+        return PinMoved(pin, saved.from_id, saved.from_version, reorder.reordered(saved))
 
     mutation = Mutation("movePin", shard, viewer_id, key, given)
     try:
@@ -142,19 +144,13 @@ async def _within(
     tx: ShardTx, given: Move, pin: Pin, now: int, spacing: Spacing
 ) -> Outcome[PinMoved]:
     """The result for a pin that is already on that board."""
-    key = ListKey(ON_BOARD, pin.board_id)
+    key, before, after = ListKey(ON_BOARD, pin.board_id), given.before_pin_id, given.after_pin_id
     await tx.head(key)
-    if given.before_pin_id is None and given.after_pin_id is None:
-        row = await placement.on_board(tx, key, pin.id, "pinId")
-        done = await reorder.stayed(tx, key, row)
+    if before is None and after is None:
+        put = await reorder.stayed(tx, key, await placement.row_in(tx, key, pin.id, "pinId"))
     else:
-        wanted = Reorder(
-            board_id=pin.board_id,
-            pin_id=pin.id,
-            before_pin_id=given.before_pin_id,
-            after_pin_id=given.after_pin_id,
-        )
-        done = await reorder.put_at(tx, wanted, now, spacing)
+        put = await reorder.put_at(tx, key, pin.id, before, after, now=now, spacing=spacing)
+    done = reorder.outcome(put)
     result = PinMoved(pin, pin.board_id, done.result.version, done.result)
     return Outcome(result, _saved(result), done.change, done.durable)
 
@@ -196,13 +192,5 @@ async def _place(
 
 
 def _saved(moved: PinMoved) -> Saved:
-    placed = moved.placed
-    return Saved(
-        row=row_of(placed.edge),
-        era=placed.edge.era,
-        version=placed.version,
-        above_id=placed.above_id,
-        below_id=placed.below_id,
-        from_id=moved.from_id,
-        from_version=moved.from_version,
-    )
+    placed = reorder.saved_of(moved.placed)
+    return msgspec.structs.replace(placed, from_id=moved.from_id, from_version=moved.from_version)

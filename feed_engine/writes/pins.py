@@ -36,6 +36,7 @@ from feed_engine.transactions.on_boards import board_id_of, lock_own
 from feed_engine.transactions.results import PinWritten
 from feed_engine.writes.affinities import learn
 from feed_engine.writes.pin_rows import is_public, published, put_owned, put_public
+from feed_engine.writes.section_rows import leave
 
 
 async def create_pin(
@@ -197,7 +198,9 @@ async def deactivate(
 ) -> Pin:
     """Deactivate the pin and all its rows; with `strip`, also remove its texts and its picture. The
     board is locked. Returns the inactive pin."""
-    after = await edit(tx, pin, raw, {"active": False, **(_BARE if strip else {})})
+    changes = {"active": False, "section_id": None, **(_BARE if strip else {})}
+    after = await edit(tx, pin, raw, changes)
+    await leave(tx, rows, pin)
     placed = await _replace_row(tx, rows, pin, active=False)
     await put_owned(rows, after, board, placed)
     await put_public(rows, after, board, placed)

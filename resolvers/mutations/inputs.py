@@ -168,6 +168,33 @@ class FollowInterest(Input):
     interest_id: str
 
 
+class CreateSection(Input):
+    board_id: str
+    name: str
+
+
+class RenameSection(Input):
+    section_id: str
+    name: str
+
+
+class ReorderSection(Input):
+    section_id: str
+    before_section_id: str | None
+    after_section_id: str | None
+
+
+class DeleteSection(Input):
+    section_id: str
+
+
+class MovePinToSection(Input):
+    pin_id: str
+    section_id: str | None
+    before_pin_id: str | None
+    after_pin_id: str | None
+
+
 class ReorderPin(Input):
     board_id: str
     pin_id: str

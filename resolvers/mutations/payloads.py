@@ -7,7 +7,7 @@ was refused, or if it does not apply.
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from datasources.records import Board, Comment, Interest, Pin, Record, User
+from datasources.records import Board, Comment, Interest, Pin, Record, Section, User
 from resolvers.paging import Edge
 
 
@@ -216,6 +216,44 @@ class FollowInterestPayload(Payload):
     followed_interest_edge: Edge[Interest] | None = None
     unfollowed_interest_id: str | None = None
     feed_token: str | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class CreateSectionPayload(Payload):
+    section: Section | None = None
+    section_edge: Edge[Section] | None = None
+    board: Board | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class RenameSectionPayload(Payload):
+    section: Section | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class ReorderSectionPayload(Payload):
+    section: Section | None = None
+    section_edge: Edge[Section] | None = None
+    above_section: Section | None = None
+    below_section: Section | None = None
+    board: Board | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class DeleteSectionPayload(Payload):
+    deleted_section_id: str | None = None
+    board: Board | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class MovePinToSectionPayload(Payload):
+    pin: Pin | None = None
+    pin_edge: Edge[Pin] | None = None
+    above_pin: Pin | None = None
+    below_pin: Pin | None = None
+    from_section: Section | None = None
+    to_section: Section | None = None
+    removed_pin_id: str | None = None
 
 
 @dataclass(kw_only=True, slots=True)

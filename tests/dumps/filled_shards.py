@@ -10,7 +10,7 @@ import duckdb
 from datasources import records
 from datasources.mappings import SEQUENCE_STEP, Edge, Mapping
 from datasources.protocols import ShardTx
-from datasources.records import Board, Comment, Image, Interest, Pin, User
+from datasources.records import Board, Comment, Image, Interest, Pin, Section, User
 from datasources.scans import ShardScans
 from datasources.sql.engine import Part
 from datasources.sql.shards import SqlShards
@@ -51,6 +51,9 @@ async def fill(shards: SqlShards, shard: int) -> None:
         await tx.insert_many(
             records.KINDS[Comment],
             [records.encode(Comment(pin_id=ids[0], author_id=user, text="?", created=FIRST))],
+        )
+        await tx.insert_many(
+            records.KINDS[Section], [records.encode(Section(name="Green", board_id=board))]
         )
         await tx.insert_many(
             records.KINDS[Interest], [records.encode(Interest(name="Art", slug="art"))]

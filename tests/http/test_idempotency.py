@@ -47,6 +47,23 @@ async def test_every_kind_of_mutation_answers_the_same_again(gateway: Gateway) -
     await twice(gateway, "ann", "updateProfile", "user { fullName }", fullName="Ann")
     await twice(gateway, "ann", "updateBoard", "board { name }", boardId=board, name="Dogs")
     await twice(gateway, "ann", "updatePin", "pin { title link }", pinId=one, title="first")
+    parts = []
+    for name in ("Small", "Large", "Old"):
+        selection = (
+            "section { id name } sectionEdge { cursor } board { sections { edges { cursor } } }"
+        )
+        made = await twice(gateway, "ann", "createSection", selection, boardId=board, name=name)
+        parts.append(made["section"]["id"])
+    small, large, old = parts
+    await twice(gateway, "ann", "renameSection", "section { name }", sectionId=small, name="Tiny")
+    selection = "section { id } sectionEdge { cursor } aboveSection { id } belowSection { id }"
+    await twice(gateway, "ann", "reorderSection", selection, sectionId=small, afterSectionId=large)
+    selection = "pin { section { id } } pinEdge { cursor } toSection { pinCount } removedPinId"
+    put = await twice(gateway, "ann", "movePinToSection", selection, pinId=one, sectionId=small)
+    assert put["toSection"]["pinCount"] == 1
+    selection = "deletedSectionId board { sections { edges { node { id } } } }"
+    gone = await twice(gateway, "ann", "deleteSection", selection, sectionId=old)
+    assert len(gone["board"]["sections"]["edges"]) == 2
     liked = await twice(gateway, "bob", "likePin", LIKED, pinId=one)
     assert liked["pin"]["likeCount"] == 1
     await twice(gateway, "bob", "unlikePin", LIKED, pinId=one)

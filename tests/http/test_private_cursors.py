@@ -59,6 +59,8 @@ async def objects(gateway: Gateway) -> dict[str, int]:
     interest = await create_interest(gateway.stores, "Tea", "tea")
     board = await gateway.board("bob", "Teas")
     pin = await gateway.pin("bob", board, "Gyokuro", interestIds=[str(interest.id)])
+    section = await gateway.section("bob", board, "Green")
+    await gateway.mutate("bob", "movePinToSection", "", pinId=pin, sectionId=section)
     own = await gateway.board("ann", "Mine")
     await gateway.mutate("ann", "repin", "pin { id }", pinId=pin, boardId=own)
     await gateway.mutate("bob", "likePin", "pin { id }", pinId=pin)
@@ -82,6 +84,7 @@ async def objects(gateway: Gateway) -> dict[str, int]:
         "Board": int(board),
         "Pin": int(pin),
         "Interest": interest.id,
+        "Section": int(section),
     }
 
 

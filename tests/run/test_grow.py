@@ -236,7 +236,7 @@ def test_the_schema_only_grows_and_the_stores_know_the_new_tables(
     found = json.loads(done.stdout)
     for name in ("user_tried_pins", "pin_tried_by_users", "recipes", "board_has_recipes"):
         assert f"CREATE TABLE IF NOT EXISTS db00001.{name} (" in found["mysql"]
-    kept = {"PIN": 1, "BOARD": 1, "USER": 2, "COMMENT": 0, "INTEREST": 0}
+    kept = {"PIN": 1, "BOARD": 1, "USER": 2, "COMMENT": 0, "INTEREST": 0, "SECTION": 0}
     assert found["left"] == {**kept, "RECIPE": 0, "marks": 0}
 
 

@@ -11,7 +11,7 @@ from bench.call_counts import Counts
 from datasources.ids import Kind
 from feed_engine.transactions import blocks
 from tests.gateways import embedded_gateway
-from tests.security.test_hidden_and_absent import FIELDS, ID, WRITES, World
+from tests.security.test_hidden_and_absent import FIELDS, ID, WRITES, World, own_board
 
 pytestmark = pytest.mark.anyio
 OF_USERS = ("user(id: $id) { id }", "node(id: $id) { id }", "nodes(ids: [$id]) { id }")
@@ -37,8 +37,8 @@ async def world(
         made = await gateway.mutate(
             "owner", "createComment", "comment { id }", pinId=pin, text="shh"
         )
-        own = await gateway.board("stranger", "Mine")
-        mine = {"own": own, "pin": await gateway.pin("stranger", own, "mine")}
+        section = await gateway.section("owner", board, "cakes")
+        mine = await own_board(gateway)
         pair = ["owner", "stranger"]
         blocking, blocked = pair if request.param == "blocked by the owner" else pair[::-1]
         await gateway.mutate(blocking, "blockUser", "", userId=str(gateway.people[blocked]))
@@ -49,6 +49,7 @@ async def world(
             Kind.BOARD: board,
             Kind.PIN: pin,
             Kind.COMMENT: made["comment"]["id"],
+            Kind.SECTION: section,
             Kind.USER: str(gateway.people["owner"]),
         }
         yield World(gateway, counts, hidden, mine)

@@ -26,6 +26,7 @@ class World:
         self.pin: dict[str, str] = {}
         self.repin: dict[str, str] = {}
         """Repins by the friend."""
+        self.section: dict[str, str] = {}
         self.comment: dict[str, str] = {}
         """Comments on the shared pin."""
         self.under_own: dict[str, str] = {}
@@ -44,6 +45,7 @@ class World:
             "board": self.board[of],
             "pin": self.pin[of],
             "repin": self.repin[of],
+            "section": self.section[of],
             "comment": self.comment[of],
             "under": self.under_own[of],
             "interest": self.interest,
@@ -54,7 +56,8 @@ class World:
     def traces(self, of: str) -> list[str]:
         """The ids and texts of which an answer may have none."""
         ids = [self.user(of), self.board[of], self.pin[of], self.comment[of], self.under_own[of]]
-        return [*ids, f"{of} plans", f"words by {of}", f"fame of {of}"]
+        ids.append(self.section[of])
+        return [*ids, f"{of} plans", f"part of {of}", f"words by {of}", f"fame of {of}"]
 
 
 OTHER = {"ann": "bob", "bob": "ann"}
@@ -72,6 +75,10 @@ async def world(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World
             world.board[name] = board = await gateway.board(name, f"{name} plans")
             world.pin[name] = await gateway.pin(
                 name, board, f"{name} surprise", interestIds=[world.interest]
+            )
+            world.section[name] = section = await gateway.section(name, board, f"part of {name}")
+            await gateway.mutate(
+                name, "movePinToSection", "", pinId=world.pin[name], sectionId=section
             )
             await gateway.mutate(name, "updateProfile", "user { id }", about=f"fame of {name}")
         saved = await gateway.board("friend", "saved")
@@ -123,6 +130,8 @@ PATHS = {
     "node": "query($user: ID!) { node(id: $user) { id } }",
     "nodes": "query($user: ID!, $board: ID!, $pin: ID!, $comment: ID!, $under: ID!) "
     "{ nodes(ids: [$user, $board, $pin, $comment, $under]) { id } }",
+    "section": "query($section: ID!, $board: ID!) { node(id: $section) { ... on Section { id name "
+    "pins { edges { node { id } } } } } board(id: $board) { sections { edges { node { id } } } } }",
     "board": "query($board: ID!) { board(id: $board) { id name } }",
     "pin": "query($pin: ID!) { pin(id: $pin) { id title } }",
     "all users": f"{{ users(first: 100) {{ edges {{ node {{ {USER} }} }} }} }}",

@@ -32,6 +32,7 @@ class Scene:
 
     def __init__(self, gateway: Gateway, board: str, pin: str, drawer: str) -> None:
         self.gateway, self.board, self.pin, self.drawer = gateway, board, pin, drawer
+        self.section: str | None = None
 
     async def ask(self, stores: Stores, query: str) -> str:
         feeds = replace(self.gateway.runtime.feeds, stores=stores)
@@ -132,6 +133,46 @@ async def test_what_left_a_secret_board_before_it_became_public_is_not_seen(
         lambda scene, stores: scene.ask(stores, READS[query]),
         change,
     )
+    assert len(answers) > 2
+    assert not [at for at, answer in enumerate(answers) if HIDDEN in answer]
+
+
+async def add_section(scene: Scene) -> None:
+    await scene.gateway.section("owner", scene.board, HIDDEN)
+
+
+async def rename_section_to_hidden(scene: Scene) -> None:
+    assert scene.section is not None
+    await scene.own("renameSection", sectionId=scene.section, name=HIDDEN)
+
+
+@pytest.mark.parametrize("come", [add_section, rename_section_to_hidden])
+@pytest.mark.parametrize("read", ["the board's", "by id"])
+async def test_a_section_named_after_the_board_became_secret_is_not_seen(
+    gateway: Gateway, come: Callable[[Scene], Awaitable[None]], read: str
+) -> None:
+    pin = (await public_scene(gateway)).pin
+
+    async def make() -> Scene:
+        scene = Scene(gateway, await gateway.board("owner", "Plans"), pin, "")
+        scene.section = await gateway.section("owner", scene.board, "a part")
+        await gateway.stores.object_cache.drop([int(scene.section)])
+        return scene
+
+    async def ask(scene: Scene, stores: Stores) -> str:
+        if read == "by id":
+            query = f'{{ node(id: "{scene.section}") {{ ... on Section {{ name }} }} }}'
+        else:
+            query = (
+                "query($board: ID!) { board(id: $board) { sections { edges { node { name } } } } }"
+            )
+        return await scene.ask(stores, query)
+
+    async def change(scene: Scene) -> None:
+        await scene.secret(True)
+        await come(scene)
+
+    answers = await at_each_seam(make, ask, change)
     assert len(answers) > 2
     assert not [at for at, answer in enumerate(answers) if HIDDEN in answer]
 

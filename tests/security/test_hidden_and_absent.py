@@ -18,6 +18,7 @@ FIELDS = {
     Kind.BOARD: ("board(id: $id) { id }", "node(id: $id) { id }", "nodes(ids: [$id]) { id }"),
     Kind.PIN: ("pin(id: $id) { id }", "node(id: $id) { id }", "nodes(ids: [$id]) { id }"),
     Kind.COMMENT: ("node(id: $id) { id }", "nodes(ids: [$id]) { id }"),
+    Kind.SECTION: ("node(id: $id) { id }", "nodes(ids: [$id]) { id }"),
 }
 ID = "the id"
 """Stands for the id of a hidden or an absent object in the inputs of mutations."""
@@ -39,6 +40,24 @@ WRITES: tuple[tuple[Kind, str, str, dict[str, Any]], ...] = (
     (Kind.BOARD, "deleteBoard", "DeleteBoard", {"boardId": ID}),
     (Kind.BOARD, "followBoard", "FollowBoard", {"boardId": ID}),
     (Kind.BOARD, "unfollowBoard", "FollowBoard", {"boardId": ID}),
+    (Kind.PIN, "movePinToSection", "MovePinToSection", {"pinId": ID, "sectionId": "section"}),
+    (
+        *(Kind.PIN, "movePinToSection", "MovePinToSection"),
+        {"pinId": "pin", "sectionId": "section", "afterPinId": ID},
+    ),
+    (Kind.BOARD, "createSection", "CreateSection", {"boardId": ID, "name": "hm"}),
+    (Kind.SECTION, "renameSection", "RenameSection", {"sectionId": ID, "name": "hm"}),
+    (
+        *(Kind.SECTION, "reorderSection", "ReorderSection"),
+        {"sectionId": ID, "beforeSectionId": "section"},
+    ),
+    (
+        *(Kind.SECTION, "reorderSection", "ReorderSection"),
+        {"sectionId": "section", "beforeSectionId": ID},
+    ),
+    (Kind.SECTION, "deleteSection", "DeleteSection", {"sectionId": ID}),
+    (Kind.SECTION, "movePinToSection", "MovePinToSection", {"pinId": "pin", "sectionId": ID}),
+    (Kind.SECTION, "movePinToSection", "MovePinToSection", {"pinId": "placed", "sectionId": ID}),
     (Kind.COMMENT, "deleteComment", "DeleteComment", {"commentId": ID}),
     *(
         (kind, "report", "Report", {"id": ID, "reason": "SPAM"})
@@ -55,7 +74,7 @@ class World:
     counts: Counts
     hidden: dict[Kind, str]
     own: dict[str, str]
-    """The stranger's board and the pin on it."""
+    """The stranger's board, its section, a pin on it, and a pin in the section."""
 
     def absent(self, kind: Kind) -> str:
         """The id of no object, on the hidden object's shard."""
@@ -122,6 +141,17 @@ class World:
         )
 
 
+async def own_board(gateway: Gateway) -> dict[str, str]:
+    """A board of the stranger."""
+    own = await gateway.board("stranger", "Mine")
+    pin, placed = [await gateway.pin("stranger", own, title) for title in ("mine", "placed")]
+    section = await gateway.section("stranger", own, "part")
+    await gateway.mutate(
+        "stranger", "movePinToSection", "pin { id }", pinId=placed, sectionId=section
+    )
+    return {"own": own, "pin": pin, "placed": placed, "section": section}
+
+
 @pytest.fixture(scope="module")
 async def world(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
     async with embedded_gateway(tmp_path_factory.mktemp("data")) as gateway:
@@ -131,12 +161,17 @@ async def world(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World
         made = await gateway.mutate(
             "owner", "createComment", "comment { id }", pinId=pin, text="shh"
         )
-        own = await gateway.board("stranger", "Mine")
-        mine = {"own": own, "pin": await gateway.pin("stranger", own, "mine")}
+        section = await gateway.section("owner", board, "cakes")
+        mine = await own_board(gateway)
         counts = Counts()
         stores = counts.of(gateway.stores)
         gateway.runtime = replace(gateway.runtime, stores=stores)
-        hidden = {Kind.BOARD: board, Kind.PIN: pin, Kind.COMMENT: made["comment"]["id"]}
+        hidden = {
+            Kind.BOARD: board,
+            Kind.PIN: pin,
+            Kind.COMMENT: made["comment"]["id"],
+            Kind.SECTION: section,
+        }
         yield World(gateway, counts, hidden, mine)
 
 

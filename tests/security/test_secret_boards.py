@@ -23,6 +23,7 @@ class World:
     secret: str
     pin: str
     comment: str
+    section: str
     repin: str
     interest: str
 
@@ -50,6 +51,10 @@ async def world(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World
             "friend", "createComment", "comment { id }", pinId=world.pin, text="nice party"
         )
         world.comment = comment["comment"]["id"]
+        world.section = await gateway.section("owner", world.secret, "candles")
+        await gateway.mutate(
+            "owner", "movePinToSection", "pin { id }", pinId=world.pin, sectionId=world.section
+        )
         own = await gateway.board("friend", "Saved")
         repin = await gateway.mutate("friend", "repin", "pin { id }", pinId=world.pin, boardId=own)
         world.repin = repin["pin"]["id"]
@@ -85,6 +90,12 @@ PATHS = {
     "{ nodes(ids: [$secret, $pin, $comment]) { id } }",
     "node of the comment": "query($comment: ID!) "
     "{ node(id: $comment) { ... on Comment { text } } }",
+    "the sections": "query($secret: ID!) { board(id: $secret) "
+    "{ sections { edges { node { id name } } } last: sections(last: 5) { edges { cursor } } } }",
+    "node of the section": "query($section: ID!) { nodes(ids: [$section]) { id } node(id: $section)"
+    " { id ... on Section { name pinCount board { id } pins { edges { node { id } } } } } }",
+    "sections of pins": "{ pins(first: 9) { edges { node { section { id name "
+    "pins(first: 9) { edges { node { id } } } } } } } }",
     "all boards": "{ boards(first: 100) { edges { node { id name } } } }",
     "all pins": "{ pins(first: 100) { edges { node { id title } } } }",
     "the owner's lists": '{ user(username: "owner") { boards { edges { node { id name } } } '
@@ -124,7 +135,8 @@ PATHS = {
 
 def variables(world: World) -> dict[str, Any]:
     return {
-        name: getattr(world, name) for name in ("secret", "pin", "comment", "repin", "interest")
+        name: getattr(world, name)
+        for name in ("secret", "pin", "comment", "section", "repin", "interest")
     }
 
 
@@ -139,7 +151,8 @@ async def test_a_stranger_finds_nothing_of_it(
     response = await world.gateway.ask(PATHS[path], viewer, **used(PATHS[path], world))
     assert "errors" not in response
     text = str(response["data"])
-    for hidden in (world.secret, world.pin, world.comment, "Plans", "nice party"):
+    ids = (world.secret, world.pin, world.comment, world.section)
+    for hidden in (*ids, "Plans", "nice party", "candles"):
         assert hidden not in text
 
 
@@ -170,6 +183,11 @@ async def test_the_owners_counts_do_not_tell_of_it_once_jobs_have_run(world: Wor
         ("reorderPin", {"boardId": "secret", "pinId": "pin", "beforePinId": "repin"}),
         ("movePin", {"pinId": "pin", "boardId": "secret"}),
         ("reorderPins", {"boardId": "secret", "pinIds": ["pin"], "beforePinId": "repin"}),
+        ("createSection", {"boardId": "secret", "name": "=mine"}),
+        ("renameSection", {"sectionId": "section", "name": "=mine"}),
+        ("reorderSection", {"sectionId": "section", "afterSectionId": "section2"}),
+        ("deleteSection", {"sectionId": "section"}),
+        ("movePinToSection", {"pinId": "pin", "sectionId": "section"}),
         ("followBoard", {"boardId": "secret"}),
         ("deleteComment", {"commentId": "comment"}),
         *(("report", {"id": id, "reason": "=SPAM"}) for id in ("pin", "secret", "comment")),
@@ -178,10 +196,11 @@ async def test_the_owners_counts_do_not_tell_of_it_once_jobs_have_run(world: Wor
 async def test_a_stranger_cannot_tell_it_from_what_never_was(
     world: World, mutation: str, given: dict[str, Any]
 ) -> None:
-    absent = {"pin": 999, "secret": 999, "comment": 999, "repin": 998}
+    absent = {"pin": 999, "secret": 999, "comment": 999, "section": 999, "repin": 998}
+    absent["section2"] = 998
 
     def id_of(name: str, missing: bool) -> str:
-        real = int(getattr(world, name))
+        real = int(getattr(world, name.rstrip("2"))) + name.count("2")
         # The same shard and type, another number.
         return str((real >> 36 << 36) + absent[name]) if missing else str(real)
 
@@ -217,6 +236,9 @@ async def test_the_owner_finds_all_of_it(world: World) -> None:
     for path in ("board", "pin", "nodes", "the owner's lists"):
         response = await world.gateway.data(PATHS[path], "owner", **used(PATHS[path], world))
         assert world.pin in str(response) or world.secret in str(response)
+    for path in ("the sections", "node of the section"):
+        response = await world.gateway.data(PATHS[path], "owner", **used(PATHS[path], world))
+        assert "candles" in str(response)
 
 
 def used(query: str, world: World) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from datasources.records import RECORDS, Image, Record
 from datasources.sql.schema import OBJECT_SHARD, OBJECT_TABLES, Table
 from feed_engine.transactions.key_kinds import KINDS
 
-SCHEMA = 1
+SCHEMA = 2
 LEFT_OUT = {
     Kind.USER: frozenset(
         name for kind in KINDS.values() for name in (kind.field, kind.claimed, kind.kept)
@@ -25,7 +25,7 @@ LEFT_OUT = {
 }
 """Fields of records that are in no dump: a user's e-mail addresses, subjects and earlier names, and
 the versions of claims."""
-UNTIMED = {Mapping.BOARD_HAS_PINS, Mapping.USER_HAS_AFFINITIES}
+UNTIMED = {mapping for mapping in Mapping if mapping.ordered} | {Mapping.USER_HAS_AFFINITIES}
 """Mappings whose sequences are no times: places in an order made by hand, and weights."""
 
 _TIMES = {"created", "deleted"}

@@ -302,6 +302,34 @@ async def test_a_gap_in_the_order_lets_the_client_read_again(
         assert (await stream.next())["pin"]["title"] == "next"
 
 
+async def test_changes_of_sections_and_of_the_pins_in_them_are_events(gateway: Gateway) -> None:
+    board = await gateway.board("ann", "first")
+    pins = [await gateway.pin("ann", board, title) for title in "ab"]
+    async with (
+        gateway.subscribed(BOARD, "bob", id=board) as stream,
+        gateway.subscribed(PIN, "bob", id=pins[0]) as of_pin,
+    ):
+        assert await kinds(stream, 1) == await kinds(of_pin, 1) == ["STARTED"]
+        parts = [await gateway.section("ann", board, name) for name in ("one", "two")]
+        one, two = parts
+        await gateway.mutate("ann", "renameSection", "", sectionId=one, name="eins")
+        await gateway.mutate("ann", "renameSection", "", sectionId=one, name="eins")  # no change
+        await gateway.mutate("ann", "reorderSection", "", sectionId=one, afterSectionId=two)
+        assert await kinds(stream, 4) == ["BOARD_EDITED"] * 4
+        for pin in pins:
+            await gateway.mutate("ann", "movePinToSection", "", pinId=pin, sectionId=one)
+        await gateway.mutate(
+            "ann", "movePinToSection", "", pinId=pins[0], sectionId=one, afterPinId=pins[1]
+        )
+        await gateway.mutate("ann", "movePinToSection", "", pinId=pins[0])
+        events = [await stream.next() for _ in range(4)]
+        assert [event["kind"] for event in events] == ["EDITED"] * 4
+        assert [event["pin"]["id"] for event in events] == [pins[0], pins[1], pins[0], pins[0]]
+        await gateway.mutate("ann", "deleteSection", "", sectionId=one)
+        assert await kinds(stream, 1) == ["BOARD_EDITED"]
+        assert await kinds(of_pin, 2) == ["EDITED"] * 2
+
+
 async def _lost(*_: Any, **__: Any) -> None:
     """A publication that does not arrive."""
 

@@ -19,7 +19,7 @@ from datasources.topology import Topology
 from loaders.bulk import Resolver, for_one
 from resolvers.context import Context
 from resolvers.paging import Connection
-from schema.types import Board, Comment, Interest, Pin, User
+from schema.types import Board, Comment, Interest, Pin, Section, User
 from tests.gateways import Gateway, gateway_on_two_servers
 from tests.interests import create_interest
 
@@ -30,6 +30,7 @@ TYPES = {
     Kind.USER: User,
     Kind.COMMENT: Comment,
     Kind.INTEREST: Interest,
+    Kind.SECTION: Section,
 }
 
 
@@ -102,6 +103,12 @@ async def fill(gateway: Gateway) -> None:
             await gateway.mutate(
                 person, "createComment", "comment { id }", pinId=pins[-1], text=title
             )
+        for name in ("low", "high")[: number % 3]:
+            section = await gateway.section(person, board, name)
+            if number % 4:
+                await gateway.mutate(
+                    person, "movePinToSection", "pin { id }", pinId=pins[-1], sectionId=section
+                )
         if number % 4 == 3:
             await gateway.mutate(
                 person, "updateBoard", "board { id }", boardId=board, coverPinId=pins[-3]

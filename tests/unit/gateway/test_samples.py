@@ -34,6 +34,7 @@ def test_there_is_a_tab_for_each_thing_that_a_newcomer_tries_first() -> None:
         "FollowUser",
         "CreatePin",
         "BoardChanged",
+        "CreateSection",
     ]
 
 

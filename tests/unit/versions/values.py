@@ -29,6 +29,7 @@ from feed_engine.outbox.change import (
     PinUnliked,
     PoolShort,
     Respace,
+    SectionDeleted,
     Task,
     TextChanged,
     Unfollowed,
@@ -37,6 +38,7 @@ from feed_engine.outbox.change import (
 from tests.unit.versions.samples import Kept
 
 USER, BOARD, PIN = compose(3, Kind.USER, 7), compose(3, Kind.BOARD, 8), compose(3, Kind.PIN, 9)
+SECTION = compose(3, Kind.SECTION, 11)
 LIST = ListKey(Mapping.BOARD_HAS_PINS, BOARD)
 TASKS: list[Task] = [
     PinPublished(PIN, BOARD, USER, (compose(1, Kind.INTEREST, 2),), 1_700_000_000_000, 5),
@@ -52,6 +54,7 @@ TASKS: list[Task] = [
     TextChanged((USER, BOARD)),
     BoardSecrecy(BOARD, True, 8),
     BoardDeleted(BOARD, 9),
+    SectionDeleted(SECTION),
     AccountDeleted(USER, 1_700_000_000_007),
     AccountErased(USER, 1_700_000_000_008),
     KeyEnded(USER, "email", "ann@example.org", 2, 1_700_000_000_010),
@@ -91,6 +94,11 @@ VALUES: dict[str, Kept] = {
         f"task-{type(task).__name__}.json": _change(changes.change(tasks=[task]))  # type: ignore[list-item]
         for task in TASKS
     },
+    "task-Respace-section.json": _change(
+        changes.change(
+            tasks=[Respace(SECTION, "17", 2, mapping=Mapping.SECTION_HAS_PINS.code)],
+        )
+    ),
     "change.json": _change(
         changes.change(
             edges=[(Mapping.USER_HAS_PINS, Edge(USER, PIN, 10**37, 2, True))],
@@ -129,6 +137,10 @@ VALUES: dict[str, Kept] = {
     "pin.json": _record(
         records.Pin(id=PIN, board_id=BOARD, owner_id=USER, title="Gyokuro", image=IMAGE)
     ),
+    "pin-in-section.json": _record(
+        records.Pin(id=PIN, board_id=BOARD, owner_id=USER, section_id=SECTION)
+    ),
+    "section.json": _record(records.Section(id=SECTION, board_id=BOARD, name="Green", flips=3)),
     "comment.json": _record(
         records.Comment(id=compose(3, Kind.COMMENT, 1), pin_id=PIN, author_id=USER, text="Hot?")
     ),

@@ -80,7 +80,7 @@ async def test_a_wide_region_is_spread_in_small_transactions_that_never_change_t
     board, ids = await people.board_with_pins(60)
     base = await people.pack(board, ids, 3)
     key = ListKey(ON_BOARD, board.id)
-    task = Respace(board_id=board.id, around=str(base + 90), era=0)
+    task = Respace(from_id=board.id, around=str(base + 90), era=0)
     before, cursors = await _rows(stores, board), list[bytes]()
     written = list[int]()
 

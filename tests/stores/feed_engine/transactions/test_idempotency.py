@@ -26,6 +26,10 @@ async def _every_write(stores: Stores, people: People) -> dict[str, Write]:
     board, spare, doomed = [await people.board(viewer) for _ in range(3)]
     pins = [await people.pin(board) for _ in range(4)]
     foreign = await people.pin(await people.board(other))
+    new_section = writes.NewSection(board_id=board.id, name="s")
+    sections = [
+        (await writes.create_section(stores, viewer.id, new_section)).section.id for _ in range(3)
+    ]
     comment = (
         await writes.create_comment(
             stores, viewer.id, writes.NewComment(pin_id=foreign.id, text="mine")
@@ -61,6 +65,15 @@ async def _every_write(stores: Stores, people: People) -> dict[str, Write]:
         "reorderPin": lambda key: writes.reorder_pin(
             stores, me, board.id, pins[3].id, after_pin_id=pins[0].id, key=key
         ),
+        "createSection": lambda key: writes.create_section(stores, me, new_section, key=key),
+        "renameSection": lambda key: writes.rename_section(stores, me, sections[0], "t", key=key),
+        "reorderSection": lambda key: writes.reorder_section(
+            stores, me, sections[0], after_section_id=sections[1], key=key
+        ),
+        "movePinToSection": lambda key: writes.move_pin_to_section(
+            stores, me, pins[0].id, sections[0], key=key
+        ),
+        "deleteSection": lambda key: writes.delete_section(stores, me, sections[2], key=key),
         "movePin": lambda key: writes.move_pin(stores, me, pins[2].id, spare.id, key=key),
     }
 

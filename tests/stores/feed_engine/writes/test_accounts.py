@@ -82,6 +82,13 @@ async def live(stores: Stores, people: People) -> Life:
                 interest_ids=(interest.id,),
             )
             pins.append((await writes.create_pin(stores, ann.id, draft)).pin)
+    sections = list[int]()
+    for board, name in zip((*boards, *boards), (TEXT, TEXT, TEXT, "gone"), strict=True):
+        named = writes.NewSection(board_id=board.id, name=name)
+        sections.append((await writes.create_section(stores, ann.id, named)).section.id)
+    for pin, section_id in zip(pins, (0, 2, 1, 1), strict=True):
+        await writes.move_pin_to_section(stores, ann.id, pin.id, sections[section_id])
+    ids.update(sections)
     bobs_board = await people.board(bob)
     bobs_pin = await people.pin(bobs_board, interest)
     # what others did with ann's
@@ -123,6 +130,7 @@ async def live(stores: Stores, people: People) -> Life:
     # what ann took back
     await writes.move_pin(stores, ann.id, pins[1].id, boards[1].id)
     await writes.delete_pin(stores, ann.id, pins[2].id)
+    await writes.delete_section(stores, ann.id, sections[3])
     gone = await people.board(ann)
     await people.pin(gone)
     await writes.delete_board(stores, ann.id, gone.id)
@@ -255,7 +263,7 @@ async def test_the_first_job_ends_what_others_see_and_corrects_their_counts(
     for mapping in (Mapping.PIN_LIKED_BY_USERS, Mapping.PIN_HAS_COMMENTS):
         assert await people.list(mapping, life.bobs_pin.id) == []
     assert await people.list(Mapping.USER_HAS_PINS, life.ann.id) == []
-    for kind in (Kind.USER, Kind.BOARD, Kind.COMMENT):
+    for kind in (Kind.USER, Kind.BOARD, Kind.SECTION, Kind.COMMENT):
         found = await stores.shards.objects.list(kind, 0, 1000)
         assert not [id for id, data in found if TEXT.encode() in data]
 

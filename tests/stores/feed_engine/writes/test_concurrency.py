@@ -8,8 +8,9 @@ import anyio
 import pytest
 
 from datasources.errors import BadInput, NotFound
-from datasources.mappings import ListKey, Mapping
+from datasources.mappings import Edge, ListKey, Mapping
 from datasources.protocols import Stores
+from datasources.records import Board
 from feed_engine import writes
 from feed_engine.writes import Reordered
 from tests.people import People
@@ -18,6 +19,58 @@ pytestmark = pytest.mark.anyio
 
 WRITERS = 32
 ON_BOARD = Mapping.BOARD_HAS_PINS
+
+
+class _List(NamedTuple):
+    """An ordered list: how one entry is dragged to its anchors, and how a new entry comes on
+    top."""
+
+    key: ListKey
+    drag: Callable[[int, int | None, int | None], Awaitable[Reordered]]
+    add: Callable[[], Awaitable[Edge]]
+
+
+async def _pins_of_a_board(stores: Stores, board: Board) -> _List:
+    me = board.owner_id
+
+    async def drag(moved: int, before: int | None, after: int | None) -> Reordered:
+        return await writes.reorder_pin(stores, me, board.id, moved, before, after)
+
+    async def add() -> Edge:
+        return (await writes.create_pin(stores, me, writes.NewPin(board_id=board.id))).edge
+
+    return _List(ListKey(ON_BOARD, board.id), drag, add)
+
+
+async def _sections_of_a_board(stores: Stores, board: Board) -> _List:
+    me, new = board.owner_id, writes.NewSection(board_id=board.id, name="a")
+
+    async def drag(moved: int, before: int | None, after: int | None) -> Reordered:
+        return (await writes.reorder_section(stores, me, moved, before, after)).placed
+
+    async def add() -> Edge:
+        return (await writes.create_section(stores, me, new)).edge
+
+    return _List(ListKey(Mapping.BOARD_HAS_SECTIONS, board.id), drag, add)
+
+
+async def _pins_of_a_section(stores: Stores, board: Board) -> _List:
+    me, new = board.owner_id, writes.NewSection(board_id=board.id, name="a")
+    section, other = [(await writes.create_section(stores, me, new)).section for _ in range(2)]
+
+    async def drag(moved: int, before: int | None, after: int | None) -> Reordered:
+        done = await writes.move_pin_to_section(stores, me, moved, section.id, before, after)
+        assert done.placed is not None
+        return done.placed
+
+    async def add() -> Edge:
+        pin = (await writes.create_pin(stores, me, writes.NewPin(board_id=board.id))).pin
+        await writes.move_pin_to_section(stores, me, pin.id, other.id)
+        done = await writes.move_pin_to_section(stores, me, pin.id, section.id)
+        assert done.placed is not None
+        return done.placed.edge
+
+    return _List(ListKey(Mapping.SECTION_HAS_PINS, section.id), drag, add)
 
 
 class _Step(NamedTuple):
@@ -106,32 +159,41 @@ async def test_pins_saved_at_once_stand_in_one_order_and_each_once(
     assert len({row.sequence for row in rows}) == WRITERS
 
 
-@pytest.mark.parametrize("seed", range(3))
-async def test_reorders_and_saves_at_once_have_an_order_that_explains_every_answer(
-    stores: Stores, people: People, seed: int
+@pytest.mark.parametrize(
+    ("listed", "seed"),
+    [
+        *((_pins_of_a_board, seed) for seed in range(3)),
+        (_sections_of_a_board, 3),
+        (_pins_of_a_section, 4),
+    ],
+)
+async def test_reorders_and_new_entries_at_once_have_an_order_that_explains_every_answer(
+    stores: Stores,
+    people: People,
+    listed: Callable[[Stores, Board], Awaitable[_List]],
+    seed: int,
 ) -> None:
     """A list in memory replays the acknowledged history in the order of the list's versions."""
     chooser = random.Random(seed)
-    board = await people.board(await people.user())
+    ordered = await listed(stores, await people.board(await people.user()))
+    key = ordered.key
     for _ in range(8):
-        await people.pin(board)
-    start = await people.list(ON_BOARD, board.id)
-    key = ListKey(ON_BOARD, board.id)
+        await ordered.add()
+    start = await people.list(*key)
     first = (await stores.shards.mappings.heads([key]))[key].version
     moves: list[tuple[int, int, bool, Reordered]] = []
-    saves: list[writes.PinWritten] = []
+    saves: list[Edge] = []
 
     async def drag() -> None:
         for _ in range(4):
             moved, anchor = chooser.sample(start, 2)
             below = chooser.random() < 0.5
             anchors = (anchor, None) if below else (None, anchor)
-            done = await writes.reorder_pin(stores, board.owner_id, board.id, moved, *anchors)
+            done = await ordered.drag(moved, *anchors)
             moves.append((moved, anchor, below, done))
 
     async def save() -> None:
-        new = writes.NewPin(board_id=board.id)
-        saves.append(await writes.create_pin(stores, board.owner_id, new))
+        saves.append(await ordered.add())
 
     await _all_at_once(*[drag] * (WRITERS - 6), *[save] * 6)
 
@@ -146,16 +208,16 @@ async def test_reorders_and_saves_at_once_have_an_order_that_explains_every_answ
     for moved, anchor, below, done in moves:
         history[done.version].append(_Step(moved, anchor, below, done))
     # The versions that no move has are the saves', which went on top in the order of sequences.
-    new = sorted(saves, key=lambda it: it.edge.sequence)
+    new = sorted(saves, key=lambda it: it.sequence)
     for version in range(first, last + 1):
         if version not in taken and version > first:
-            model.insert(0, new.pop(0).pin.id)
+            model.insert(0, new.pop(0).to_id)
         # The move that made this version comes before the moves that found nothing to change in it.
         made = {key for key, since in changed.items() if since == version}
         for step in sorted(history[version], key=lambda step: step.row() not in made):
             step.replay(model)
     assert new == []
-    assert model == await people.list(ON_BOARD, board.id)
+    assert model == await people.list(*key)
 
 
 async def test_saves_moves_and_deletes_at_once_leave_a_whole_board(

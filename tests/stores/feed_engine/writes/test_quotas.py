@@ -246,6 +246,11 @@ async def test_every_write_of_a_viewer_is_counted(bounded: Stores, people: Peopl
     said = (await comment(bounded._replace(writes_per_day=0), ann, pin)).comment
     ids = [own.id for own in pins]
     board, own, key = mine.id, ids[0], subject_key("https://id.example/", "ann")
+    new_section = writes.NewSection(board_id=board, name="s")
+    parts = [
+        (await writes.create_section(people.stores, ann.id, new_section)).section.id
+        for _ in range(2)
+    ]
     every: dict[Callable[[], Awaitable[Any]], int] = {
         lambda: writes.create_board(stores, ann.id, writes.NewBoard(name="x")): 1,
         lambda: writes.update_board(stores, ann.id, board, writes.BoardChange(name="y")): 1,
@@ -255,6 +260,11 @@ async def test_every_write_of_a_viewer_is_counted(bounded: Stores, people: Peopl
         lambda: writes.reorder_pin(stores, ann.id, board, own, ids[5], None): 1,
         lambda: writes.reorder_pins(stores, ann.id, board, ids[:50]): 1,
         lambda: writes.reorder_pins(stores, ann.id, board, ids): 3,
+        lambda: writes.create_section(stores, ann.id, new_section): 1,
+        lambda: writes.rename_section(stores, ann.id, parts[0], "t"): 1,
+        lambda: writes.reorder_section(stores, ann.id, parts[1], parts[0]): 1,
+        lambda: writes.move_pin_to_section(stores, ann.id, own, parts[0]): 1,
+        lambda: writes.delete_section(stores, ann.id, parts[0]): 0,
         lambda: writes.move_pin(stores, ann.id, own, two.id): 1,
         lambda: writes.delete_pin(stores, ann.id, own): 0,
         lambda: writes.delete_board(stores, ann.id, two.id): 0,

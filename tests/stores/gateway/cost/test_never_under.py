@@ -64,6 +64,7 @@ async def demo(
             for pin in pages["Pin"]["edges"]
             for edge in pin["node"]["comments"]["edges"]
         ]
+        ids["Section"] = await sections(gateway)
         counts = Counts()
         stores, races = counts.of(gateway.stores), gateway.runtime.feeds
         feeds = Feeds(stores, races.pools_race, races.feeds_race)
@@ -75,6 +76,30 @@ async def demo(
         await build_index(gateway.stores, search)
         gateway.runtime = Runtime(stores, feeds, walks=walks, search=search)
         yield gateway, counts, ids
+
+
+async def sections(gateway: Gateway) -> list[str]:
+    """Sections of some boards, with most of the boards' pins in them."""
+    found = await gateway.data(
+        "{ boards(first: 8) { edges { node { id owner { id username } "
+        "pins(first: 20) { edges { node { id } } } } } } }"
+    )
+    ids = []
+    for edge in found["boards"]["edges"]:
+        board = edge["node"]
+        name = board["owner"]["username"]
+        gateway.people.setdefault(name, int(board["owner"]["id"]))
+        parts = [await gateway.section(name, board["id"], part) for part in ("one", "two")]
+        for number, pin in enumerate(board["pins"]["edges"]):
+            await gateway.mutate(
+                name,
+                "movePinToSection",
+                "pin { id }",
+                pinId=pin["node"]["id"],
+                sectionId=parts[number % 2],
+            )
+        ids += parts
+    return ids
 
 
 def made(data: Any) -> float:
