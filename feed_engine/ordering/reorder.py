@@ -54,7 +54,7 @@ async def reorder_pin(
     placement.check_distinct(pin_id, before_pin_id, after_pin_id)
 
     async def work(tx: ShardTx, _: None) -> Outcome[Reordered]:
-        await access.lock_own_board(tx, viewer_id, board_id)
+        await access.lock_shared_board(tx, viewer_id, board_id)
         return await put_at(tx, given, at if at is not None else now_ms(), spacing)
 
     async def again(saved: Saved) -> Reordered:
