@@ -20,7 +20,7 @@ described(
     REORDERED="A pin has a new place.",
     EDITED="The texts, the picture or the interests of a pin changed.",
     REMOVED="A pin left the board: it was deleted, or moved to another board.",
-    BOARD_EDITED="The board's name, description, cover or secrecy changed.",
+    BOARD_EDITED="The board's name, description, cover, secrecy or members changed.",
     REFETCH="Read the board again: several pins have new places, or events were lost.",
 )
 described(
