@@ -42,6 +42,10 @@ class Mapping(Enum):
     USER_SIGNED_OUT = "user_signed_out"  # one row, to the user: its sequence is the time
     BOARD_HAS_SECTIONS = "board_has_sections"
     SECTION_HAS_PINS = "section_has_pins"
+    BOARD_HAS_COLLABORATORS = "board_has_collaborators"
+    USER_COLLABORATES_ON_BOARDS = "user_collaborates_on_boards"
+    BOARD_INVITES_USERS = "board_invites_users"
+    USER_INVITED_TO_BOARDS = "user_invited_to_boards"
 
     @property
     def code(self) -> int:
@@ -64,6 +68,8 @@ REVERSE = {
     Mapping.USER_FOLLOWS_BOARDS: Mapping.BOARD_FOLLOWED_BY_USERS,
     Mapping.USER_FOLLOWS_INTERESTS: Mapping.INTEREST_FOLLOWED_BY_USERS,
     Mapping.USER_BLOCKS_USERS: Mapping.USER_BLOCKED_BY_USERS,
+    Mapping.BOARD_HAS_COLLABORATORS: Mapping.USER_COLLABORATES_ON_BOARDS,
+    Mapping.BOARD_INVITES_USERS: Mapping.USER_INVITED_TO_BOARDS,
 }
 
 

@@ -79,7 +79,11 @@ class User(Record, frozen=True, omit_defaults=True, kw_only=True):
 
 class Board(Record, frozen=True, omit_defaults=True, kw_only=True):
     """A board. `flips` grows whenever the board becomes secret or public, or is deleted. It is a
-    part of the version of every mapping row that depends on the board's state."""
+    part of the version of every mapping row that depends on the board's state.
+
+    `collaborators` are users who may see the board, and may add and order its pins; `invited` are
+    users who were asked to become collaborators. Both are in the board itself, so each reader of
+    the board knows them without a further read. Their rows are for lists only."""
 
     name: str
     owner_id: int
@@ -87,6 +91,12 @@ class Board(Record, frozen=True, omit_defaults=True, kw_only=True):
     secret: bool = False
     cover_pin_id: int | None = None
     flips: int = 0
+    collaborators: tuple[int, ...] = ()
+    invited: tuple[int, ...] = ()
+
+    def has_member(self, user_id: int | None) -> bool:
+        """Whether a user owns the board or collaborates on it."""
+        return user_id == self.owner_id or user_id in self.collaborators
 
 
 class Pin(Record, frozen=True, omit_defaults=True, kw_only=True):

@@ -22,12 +22,13 @@ from resolvers.context import Context
 from resolvers.cursors import CursorKind, Cursors
 from resolvers.paging import FIRST, PageInfo, page_size
 from resolvers.scan_limit import Further
+from resolvers.visibility import Invitation
 
 MOST_COUNTED = 100
 """Unread entries that are counted, at most."""
 MOST_ACTORS = 3
 """Actors of an entry who are loaded. If none of them can be seen, the entry is left out."""
-Subject = Pin | Board | Comment
+Subject = Pin | Board | Comment | Invitation
 
 
 class Entry(NamedTuple):
@@ -44,8 +45,8 @@ class Entry(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Notification:
     """An entry as the viewer may see it. `found_actor` is an error if the actor's server did not
-    answer. `subject` is what the act was about: the followed board, the saved or liked pin, the
-    comment."""
+    answer. `subject` is what the act was about: the board or pin, the comment, or the
+    invitation."""
 
     act: Act
     other_count: int
@@ -211,14 +212,17 @@ async def visible(
     of_pins = (NotificationKind.SAVED, NotificationKind.LIKED)
     pin_ids = [act.subject_id for act in acts if act.kind in of_pins]
     pin_ids += [act.about_id for act in acts if act.kind is NotificationKind.SAVED]
-    board_ids = [act.subject_id for act in acts if act.kind is NotificationKind.FOLLOWED_BOARD]
+    of_boards = (NotificationKind.FOLLOWED_BOARD, NotificationKind.JOINED_BOARD)
+    board_ids = [act.subject_id for act in acts if act.kind in of_boards]
+    invited_ids = [act.subject_id for act in acts if act.kind is NotificationKind.INVITED]
     comment_ids = [act.about_id for act in acts if act.kind is NotificationKind.COMMENTED]
     actor_ids = [act.actor_id for entry in entries for act in entry.acts[:MOST_ACTORS]]
-    users, pins, boards, comments = await asyncio.gather(
+    users, pins, boards, comments, invitations = await asyncio.gather(
         visibility.users(context, list(dict.fromkeys(actor_ids))),
         visibility.pins(context, list(dict.fromkeys(pin_ids))),
         visibility.boards(context, list(dict.fromkeys(board_ids))),
         visibility.comments(context, comment_ids),
+        visibility.invitations(context, invited_ids),
     )
 
     def seen(entry: Entry) -> Notification | None:
@@ -229,8 +233,10 @@ async def visible(
         subject: Subject | BaseException | None = None
         if act.kind is NotificationKind.COMMENTED:
             subject = comments.get(act.about_id)
-        elif act.kind is NotificationKind.FOLLOWED_BOARD:
+        elif act.kind in of_boards:
             subject = boards.get(act.subject_id)
+        elif act.kind is NotificationKind.INVITED:
+            subject = invitations.get(act.subject_id)
         elif act.kind in of_pins:
             subject = pins.get(act.subject_id)
         if subject is None and act.kind is not NotificationKind.FOLLOWED_USER:

@@ -1,8 +1,8 @@
 """The rules for what a viewer may see. Every path to an object calls one of these functions.
 
-A secret board and its pins exist for their owner only. For all other viewers they are absent, like
-objects that were deleted or never existed. So are a user's objects, and the user, for a viewer if
-one of the two blocks the other.
+A secret board and its pins exist for its owner and its collaborators only. For all other viewers
+they are absent, like objects that were deleted or never existed. So are a user's objects, and the
+user, for a viewer if one of the two blocks the other. A board's owner sees all pins on it.
 """
 
 import asyncio
@@ -23,7 +23,16 @@ Found = Mapping[int, R | BaseException]
 
 def shows(context: Context, board: Board) -> bool:
     """Whether the viewer may see this board."""
-    return not board.secret or board.owner_id == context.viewer_id
+    return not board.secret or board.has_member(context.viewer_id)
+
+
+class Invitation(Record, frozen=True, kw_only=True):
+    """An invitation of the viewer to a board, with all that an invited user learns of the board:
+    its id, name and owner."""
+
+    board_id: int
+    board_name: str
+    owner_id: int
 
 
 class Rule(NamedTuple):
@@ -69,14 +78,30 @@ async def pins(context: Context, ids: Sequence[int]) -> Found[Pin]:
     """The pins whose boards the viewer may see; an error if a pin or its board could not be
     read."""
     loader = context.loaders.pins
-    return await _on_seen_boards(context, loader, await _load(context, loader, ids))
+    seen, on = await _on_seen_boards(context, loader, await _load(context, loader, ids))
+    return await _by_shown_users(context, seen, on)
+
+
+async def invitations(context: Context, ids: Sequence[int]) -> Found[Invitation]:
+    """The viewer's invitations to boards."""
+    found = await _load(context, context.loaders.boards, ids)
+    hidden = await blocks.hidden(context, _owner_ids(found.values()))
+    return {
+        id: Invitation(id=id, board_id=id, board_name=it.name, owner_id=it.owner_id)
+        if isinstance(it, Board)
+        else it
+        for id, it in found.items()
+        if isinstance(it, BaseException)
+        or (context.viewer_id in it.invited and it.owner_id not in hidden)
+    }
 
 
 async def sections(context: Context, ids: Sequence[int]) -> Found[Section]:
     """The sections whose boards the viewer may see; an error if a section or its board could not be
     read."""
     loader = context.loaders.sections
-    return await _on_seen_boards(context, loader, await _load(context, loader, ids))
+    seen, _ = await _on_seen_boards(context, loader, await _load(context, loader, ids))
+    return seen
 
 
 async def public_users(context: Context, users: Sequence[User]) -> Found[User]:
@@ -96,8 +121,9 @@ async def public_pins(context: Context, pins: Sequence[Pin]) -> Found[Pin]:
     if a pin's board could not be read."""
     for pin in pins:
         context.loaders.pins.prime(pin.id, pin)
-    seen = await _on_seen_boards(context, context.loaders.pins, {pin.id: pin for pin in pins})
-    on = await _boards_of(context, seen)
+    given = {pin.id: pin for pin in pins}
+    found, on = await _on_seen_boards(context, context.loaders.pins, given)
+    seen = await _by_shown_users(context, found, on)
     secret = {id for id, board in on.items() if isinstance(board, Board) and board.secret}
     return {
         id: pin
@@ -168,16 +194,17 @@ def one(found: Found[R], id: int) -> R | None:
 
 async def _on_seen_boards(
     context: Context, loader: Loader[int, OnBoard | None], found: Found[OnBoard]
-) -> Found[OnBoard]:
-    """The found objects, already read, whose boards the viewer may see.
+) -> tuple[dict[int, OnBoard | BaseException], Found[Board]]:
+    """The found objects, already read, whose boards the viewer may see, and these boards.
 
     An object and its board are read one after the other, in either order, because boards are
     remembered for the request. In between, a secret board may have become public after a pin left
     it, or the pin may have come to a board that had become secret. So if the board's `flips` and
     the object's differ, the two are read again until the object is the same before and after its
-    board.
+    board. Memberships change without `flips`, so a collaborator's objects on secret boards are
+    always read again.
     """
-    on = await _boards_of(context, found)
+    on = places = await _boards_of(context, found)
     seen = _seen_with(found, on, _board_id)
     doubtful = {
         id: it
@@ -190,6 +217,7 @@ async def _on_seen_boards(
             seen.pop(id, None)
             context.loaders.boards.clear(it.board_id)
         on = await _boards_of(context, doubtful)
+        places = {**places, **on}
         for id in doubtful:
             loader.clear(id)
         later = await _load(context, loader, list(doubtful))
@@ -201,7 +229,37 @@ async def _on_seen_boards(
         same = {id: it for id, it in later.items() if id not in changed}
         seen |= _seen_with(same, on, _board_id)
         doubtful = changed
-    return seen
+    return seen, places
+
+
+async def _by_shown_users(
+    context: Context, found: dict[int, Pin | BaseException], on: Found[Board]
+) -> Found[Pin]:
+    """The pins without the pins that collaborators added whom the viewer does not see, or whose
+    accounts are deleted. A board's owner sees the pins of hidden users, too, to delete them. Most
+    pins are of their boards' owners: for them nothing is read."""
+    added = {
+        id: board
+        for id, pin in found.items()
+        if isinstance(pin, Pin)
+        and isinstance(board := on.get(pin.board_id), Board)
+        and pin.owner_id != board.owner_id
+    }
+    if not added:
+        return found
+    by = {id: pin.owner_id for id in added if isinstance(pin := found[id], Pin)}
+    hidden = await blocks.hidden(context, set(by.values()))
+    shown = {
+        id: user_id
+        for id, user_id in by.items()
+        if user_id not in hidden or added[id].owner_id == context.viewer_id
+    }
+    asked = list(set(shown.values()))
+    loaded = await context.loaders.users.many(asked)
+    gone = {id for id, user in zip(asked, loaded, strict=True) if user is None}
+    return {
+        id: it for id, it in found.items() if id not in by or (id in shown and by[id] not in gone)
+    }
 
 
 async def _boards_of(context: Context, found: Found[OnBoard]) -> Found[Board]:
@@ -233,9 +291,14 @@ def _pin_ids(found: Found[Comment]) -> list[int]:
 
 
 def _was_flipped(context: Context, flips: int, board: Board | BaseException | None) -> bool:
-    """Whether a board that others may see became secret or public after an object with these
-    `flips` was written on it; or the object was written after the board was read."""
-    return isinstance(board, Board) and board.owner_id != context.viewer_id and board.flips != flips
+    """Whether another user's board may have been hidden from the viewer when an object with these
+    `flips` was on it: it became secret or public after the object was written, or the object was
+    written after the board was read, or the viewer is a collaborator of a secret board."""
+    return (
+        isinstance(board, Board)
+        and board.owner_id != context.viewer_id
+        and (board.secret or board.flips != flips)
+    )
 
 
 def _seen_with(

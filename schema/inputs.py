@@ -278,6 +278,19 @@ class MuteUserInput(inputs.MuteUser):
     idempotency_key: str | None = _key()
 
 
+@strawberry.input(description="The user to invite to a board, or to remove from it.")
+class CollaboratorInput(inputs.Collaborator):
+    board_id: strawberry.ID = _given("A board that the viewer owns.")
+    user_id: strawberry.ID = _given("Another user.")
+    idempotency_key: str | None = _key()
+
+
+@strawberry.input(description="The board whose invitation the viewer answers, or that they leave.")
+class MembershipInput(inputs.Membership):
+    board_id: strawberry.ID = _given("Another user's board.")
+    idempotency_key: str | None = _key()
+
+
 @strawberry.input(description="The board to follow or unfollow.")
 class FollowBoardInput(inputs.FollowBoard):
     board_id: strawberry.ID = _given("A board.")
@@ -297,8 +310,12 @@ class FollowInterestInput(inputs.FollowInterest):
     "if no place is named."
 )
 class MovePinInput(inputs.MovePin):
-    pin_id: strawberry.ID = _given("A pin that the viewer owns.")
-    board_id: strawberry.ID = _given("The board to move the pin to; the viewer owns it too.")
+    pin_id: strawberry.ID = _given(
+        "A pin on a board of the viewer, or a pin that the viewer added as a collaborator."
+    )
+    board_id: strawberry.ID = _given(
+        "The board to move the pin to: of the same owner, and the viewer owns or shares it too."
+    )
     before_pin_id: strawberry.ID | None = _given(
         "The pin that comes before the new place in the list: the pin directly above it.", None
     )
@@ -320,7 +337,7 @@ class MovePinInput(inputs.MovePin):
     "that other users drag, save or delete meanwhile stay where those users put them."
 )
 class ReorderPinsInput(inputs.ReorderPins):
-    board_id: strawberry.ID = _given("A board that the viewer owns.")
+    board_id: strawberry.ID = _given("A board that the viewer owns or collaborates on.")
     pin_ids: list[strawberry.ID] = _given(
         "Pins of the board in their new order, each once; at most 10,000. Send them as a variable.",
         weight="1",
@@ -401,7 +418,7 @@ class MovePinToSectionInput(inputs.MovePinToSection):
     "that is dropped where it is stays there, without an error."
 )
 class ReorderPinInput(inputs.ReorderPin):
-    board_id: strawberry.ID = _given("A board that the viewer owns.")
+    board_id: strawberry.ID = _given("A board that the viewer owns or collaborates on.")
     pin_id: strawberry.ID = _given("The pin that was dragged.")
     before_pin_id: strawberry.ID | None = _given(
         "The pin that comes before the new place in the list: the pin directly above it.", None

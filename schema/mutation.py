@@ -5,6 +5,7 @@ import strawberry
 from resolvers.mutations import (
     blocks,
     boards,
+    collaborators,
     edges,
     events,
     notifications,
@@ -119,7 +120,7 @@ class Mutation:
     )
     repin: payloads.RepinPayload | None = mutation(
         pins.repin,
-        "Save a pin of any user to one of the viewer's boards.",
+        "Save a pin of any user to a board that the viewer owns or collaborates on.",
         input=inputs.RepinInput,
         cost=WRITE,
     )
@@ -181,6 +182,39 @@ class Mutation:
     )
     unblock_user: payloads.BlockUserPayload | None = mutation(
         blocks.unblock_user, "Unblock a user.", input=inputs.BlockUserInput, cost=WRITE
+    )
+    invite_collaborator: payloads.CollaboratorPayload | None = mutation(
+        collaborators.invite_collaborator,
+        "Invite a user to a board of the viewer. A collaborator sees the board also if it is "
+        "secret, adds and orders pins, and changes, moves and deletes the pins that they added. A "
+        "board has 100 collaborators and invited users at most.",
+        input=inputs.CollaboratorInput,
+        cost=WRITE,
+    )
+    remove_collaborator: payloads.CollaboratorPayload | None = mutation(
+        collaborators.remove_collaborator,
+        "Remove a collaborator from a board of the viewer, or take an invitation back. The pins "
+        "that the user added stay.",
+        input=inputs.CollaboratorInput,
+        cost=WRITE,
+    )
+    accept_invitation: payloads.MembershipPayload | None = mutation(
+        collaborators.accept_invitation,
+        "Become a collaborator of a board to which the viewer is invited; of 500, at most.",
+        input=inputs.MembershipInput,
+        cost=WRITE,
+    )
+    decline_invitation: payloads.MembershipPayload | None = mutation(
+        collaborators.decline_invitation,
+        "Decline an invitation to a board.",
+        input=inputs.MembershipInput,
+        cost=WRITE,
+    )
+    leave_board: payloads.MembershipPayload | None = mutation(
+        collaborators.leave_board,
+        "Stop collaborating on another user's board. The pins that the viewer added stay.",
+        input=inputs.MembershipInput,
+        cost=WRITE,
     )
     mute_user: payloads.MuteUserPayload | None = mutation(
         preferences.mute_user,

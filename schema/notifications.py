@@ -10,7 +10,7 @@ from resolvers import notifications as resolved
 from schema.costs import Cost, page, reads
 from schema.fields import field, named, plain
 from schema.nodes import PageInfo
-from schema.types import Board, Comment, Pin, User
+from schema.types import Board, BoardInvitation, Comment, Pin, User
 
 COUNTED = reads(66, each=1500)
 """The cost of counting unread notifications: all kept acts in one call, and the objects of the
@@ -34,10 +34,16 @@ class NotificationType(Enum):
     COMMENTED = strawberry.enum_value(
         "COMMENTED", description="The actor commented on a pin of the viewer."
     )
+    INVITED = strawberry.enum_value(
+        "INVITED", description="The actor invites the viewer to collaborate on a board."
+    )
+    JOINED_BOARD = strawberry.enum_value(
+        "JOINED_BOARD", description="The actor accepted the viewer's invitation to a board."
+    )
 
 
 NotificationSubject = Annotated[
-    Pin | Board | Comment,
+    Pin | Board | Comment | BoardInvitation,
     strawberry.union("NotificationSubject", description="What a notification is about."),
 ]
 
@@ -57,8 +63,8 @@ class Notification:
     )
     other_count: int = plain("How many other users like the pin, too; 0 for other types.")
     subject: NotificationSubject | None = plain(
-        "The board that is followed, the viewer's pin that was saved or is liked, or the comment; "
-        "null if the viewer is followed."
+        "The board that is followed or shared, the viewer's pin that was saved or is liked, the "
+        "comment, or the invitation; null if the viewer is followed."
     )
     saved_pin: Pin | None = plain("The actor's own pin, of a pin that was saved; otherwise null.")
     at: datetime = plain("The time of the actor's act.", cost=[Cost(weight="1.25")])

@@ -362,6 +362,32 @@ class BlockUserPayload:
 
 
 @strawberry.type(
+    description="A board of the viewer, and the user who was invited or removed. From now on, a "
+    "removed user sees nothing of a secret board; the pins that they added stay. A job notifies an "
+    "invited user."
+)
+class CollaboratorPayload:
+    board: Board | None = plain("The board; null when there are errors.")
+    user: User | None = plain(
+        "The user; null when there are errors, or when the viewer can't see the user."
+    )
+    errors: list[UserError] = _errors()
+
+
+@strawberry.type(
+    description="A board whose invitation the viewer answered, or that the viewer left. What the "
+    "viewer may see and do there is so from now on. A job notifies the board's owner of a new "
+    "collaborator."
+)
+class MembershipPayload:
+    board: Board | None = plain(
+        "The board; null when there are errors, or when the viewer can't see it any more."
+    )
+    viewer: User | None = plain("The viewer; null when there are errors.")
+    errors: list[UserError] = _errors()
+
+
+@strawberry.type(
     description="The user who is muted, or is not any more: in the viewer's feeds from now on."
 )
 class MuteUserPayload:

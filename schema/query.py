@@ -2,7 +2,7 @@
 
 import strawberry
 
-from resolvers import boards, feeds, interests, nodes, pins, users
+from resolvers import boards, collaborators, feeds, interests, nodes, pins, users
 from resolvers.paging import MAX_PAGE
 from schema.caching import SECONDS, TOPIC_SECONDS
 from schema.costs import A_NEW_VISIT, Toll, listed, page, reads
@@ -12,7 +12,7 @@ from schema.nodes import Connection, Node
 from schema.notifications import NotificationQuery
 from schema.orders import SORTED_USERS
 from schema.search import SearchQuery
-from schema.types import BlockedUser, Board, Interest, Pin, User
+from schema.types import BlockedUser, Board, BoardInvitation, Interest, Pin, User
 
 
 @strawberry.type(description="All reads.")
@@ -39,6 +39,12 @@ class Query(NotificationQuery, SearchQuery):
         users.muted_users,
         "The users whom the viewer mutes, last muted first.",
         cost=[*page(6, 2), SORTED_USERS],
+        cached=0,
+    )
+    board_invitations: Connection[BoardInvitation] | None = field(
+        collaborators.board_invitations,
+        "The boards to which the viewer is invited, last invited first.",
+        cost=page(6, 2),
         cached=0,
     )
     board: Board | None = field(boards.board, "A board by its id.", cost=reads(3, each=1))

@@ -21,8 +21,8 @@ described(
     EDITED="The texts, the picture, the interests or the section of a pin changed, or its place in "
     "its section.",
     REMOVED="A pin left the board: it was deleted, or moved to another board.",
-    BOARD_EDITED="The board's name, description, cover or secrecy changed, or its sections: a "
-    "section is new, has another name or place, or was deleted.",
+    BOARD_EDITED="The board's name, description, cover, secrecy or members changed, or its "
+    "sections: a section is new, has another name or place, or was deleted.",
     REFETCH="Read the board again: several pins have new places, or events were lost.",
 )
 described(

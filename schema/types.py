@@ -1,16 +1,27 @@
 """The object types: users, boards, pins, comments and interests."""
 
 from datetime import datetime
+from typing import Any
 
 import strawberry
 
 from datasources import records
-from resolvers import boards, interests, pins, related, sections, users
+from resolvers import boards, collaborators, interests, pins, related, sections, users
+from resolvers.collaborators import BoardRole
+from resolvers.visibility import Invitation
 from schema.caching import INHERITED, KEPT, TOPIC_KEPT
 from schema.costs import listed, page, reads, walked
-from schema.fields import field, plain
+from schema.fields import by_class, field, plain
 from schema.nodes import Connection, Node, RecordType, created_at
-from schema.orders import SORTED_BOARDS, SORTED_PINS, SORTED_USERS
+from schema.orders import SORTED_BOARDS, SORTED_PINS, SORTED_USERS, described
+
+described(
+    BoardRole,
+    "What a user is on a board.",
+    OWNER="The user made the board.",
+    COLLABORATOR="The user sees the board, and adds and orders pins.",
+    INVITED="The user is invited, and may accept or decline.",
+)
 
 
 @strawberry.type(description="A picture.", directives=[INHERITED])
@@ -95,6 +106,13 @@ class User(RecordType, Node):
         "The boards of other users that this user follows, last followed first.",
         cost=[*page(6, 2), SORTED_BOARDS],
     )
+    collaborating_boards: Connection["Board"] | None = field(
+        collaborators.collaborating_boards,
+        "The boards of other users on which the viewer collaborates, last joined first. Only the "
+        "viewer's own list has entries.",
+        cost=[*page(6, 2), SORTED_BOARDS],
+        cached=0,
+    )
     following_interests: Connection["Interest"] | None = field(
         users.following_interests, "The interests that this user follows.", cost=page(6, 2)
     )
@@ -119,7 +137,27 @@ class BlockedUser:
 
 
 @strawberry.type(
-    description="A collection of pins. Only its owner can see a secret board.",
+    description="An invitation of the viewer to collaborate on a board. Of a secret board, an "
+    "invited user learns what is here, and nothing else.",
+    directives=[INHERITED],
+)
+class BoardInvitation:
+    board_id: strawberry.ID = plain("The board's id, for `acceptInvitation` and the like.")
+    board_name: str = plain("The board's name.")
+    owner: User | None = field(
+        collaborators.inviter,
+        "The board's owner, who invites; null when that user's server is down.",
+        cost=reads(3, each=1),
+    )
+
+    @classmethod
+    @by_class
+    def is_type_of(cls, value: Any, info: Any) -> bool:
+        return isinstance(value, Invitation)
+
+
+@strawberry.type(
+    description="A collection of pins. Only its owner and collaborators can see a secret board.",
     directives=[KEPT],
 )
 class Board(RecordType, Node):
@@ -127,7 +165,7 @@ class Board(RecordType, Node):
 
     name: str = plain("The name.")
     description: str = plain("The description.")
-    secret: bool = plain("Whether only the owner can see the board.")
+    secret: bool = plain("Whether only the owner and the collaborators can see the board.")
     created_at: datetime = created_at()
     owner: User | None = field(
         boards.owner,
@@ -142,13 +180,13 @@ class Board(RecordType, Node):
     )
     pins: Connection["Pin"] | None = field(
         boards.pins,
-        "The pins in the owner's order; new pins go on top.",
+        "The pins in the members' order; new pins go on top.",
         cost=[*page(15, 6, each=2), SORTED_PINS],
     )
     sections: Connection["Section"] | None = field(
         sections.on_board,
-        "The parts of the board, in the owner's order; new sections come first. A board has 500 at "
-        "most.",
+        "The parts of the board, in the members' order; new sections come first. A board has 500 "
+        "at most.",
         cost=page(15, 5),
     )
     follower_count: int = field(
@@ -167,6 +205,23 @@ class Board(RecordType, Node):
     )
     viewer_can_edit: bool = field(
         boards.viewer_can_edit, "Whether the viewer owns the board.", cached=0
+    )
+    viewer_role: BoardRole | None = field(
+        collaborators.viewer_role,
+        "What the viewer is on the board; null without a viewer, and for everybody else.",
+        cached=0,
+    )
+    invited_users: Connection[User] | None = field(
+        collaborators.invited_users,
+        "The users who have not answered their invitations, last invited first. Only the owner "
+        "sees them: for everybody else, the list is empty.",
+        cost=[*page(6, 2), SORTED_USERS],
+        cached=0,
+    )
+    collaborators: Connection[User] | None = field(
+        collaborators.collaborators,
+        "The users who add and order pins beside the owner, last joined first.",
+        cost=[*page(6, 2), SORTED_USERS],
     )
     suggested_pins: list["Pin"] | None = field(
         related.suggested_pins,

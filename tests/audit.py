@@ -47,6 +47,7 @@ class Audit:
         await self._heads(keys)
         await self._caches(keys)
         await self._reverses()
+        self._members()
         self._contents()
         await self._names()
         if rows := await self.stores.shards.outbox.pending(2**62, 10):
@@ -89,6 +90,18 @@ class Audit:
                 for row, key in zip(rows, keys, strict=True):
                     if found.get(key) != row.reversed():
                         self.faults.append(f"{one}: {row}, reversed {found.get(key)}")
+
+    def _members(self) -> None:
+        """Check that a board's record has the users of its lists."""
+        for board in self.objects[Kind.BOARD].values():
+            assert isinstance(board, Board)
+            for mapping, ids in (
+                (Mapping.BOARD_HAS_COLLABORATORS, board.collaborators),
+                (Mapping.BOARD_INVITES_USERS, board.invited),
+            ):
+                listed = {row.to_id for row in self.lists[ListKey(mapping, board.id)]}
+                if listed != set(ids) or len(listed) != len(ids):
+                    self.faults.append(f"board {board.id}: {mapping} has {listed}, not {ids}")
 
     def _contents(self) -> None:
         """Check that an object's lists have all objects that belong to it, and no others."""

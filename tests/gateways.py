@@ -138,6 +138,10 @@ class Gateway:
             name = name.replace(prefix, type_)
         if name in ("SeeLess", "SeeMore", "SeeAsUsual"):
             name = "FeedPreference"
+        elif name in ("InviteCollaborator", "RemoveCollaborator"):
+            name = "Collaborator"
+        elif name in ("AcceptInvitation", "DeclineInvitation", "LeaveBoard"):
+            name = "Membership"
         query = (
             f"mutation($input: {name}Input!) "
             f"{{ {field}(input: $input) {{ {selection} errors {{ code field message }} }} }}"

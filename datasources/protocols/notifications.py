@@ -17,6 +17,8 @@ class NotificationKind(IntEnum):
     SAVED = 3
     LIKED = 4
     COMMENTED = 5
+    INVITED = 6
+    JOINED_BOARD = 7
 
 
 class Notification(NamedTuple):
@@ -28,7 +30,7 @@ class Notification(NamedTuple):
 
     user_id: int
     kind: NotificationKind
-    subject_id: int  # the followed user or board, or the pin that was saved, liked or commented on
+    subject_id: int  # the user or board, or the pin that was saved, liked or commented on
     actor_id: int
     about_id: int  # the comment, or the pin that the actor saved; otherwise 0
     version: int

@@ -115,6 +115,11 @@ def decode(payload: bytes) -> Event:
     return event
 
 
+def edited(board_id: int) -> BoardEvent:
+    """The event of a change of the board itself."""
+    return BoardEvent(board_id=board_id, change=BoardChange.BOARD_EDITED)
+
+
 async def order_version(tx: ShardTx, board_id: int) -> int:
     """The board's order version, as this transaction sees it."""
     return (await tx.head(ListKey(Mapping.BOARD_HAS_PINS, board_id))).version

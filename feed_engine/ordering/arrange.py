@@ -83,7 +83,7 @@ async def reorder_pins(
     _check(given)
 
     async def work(tx: ShardTx, _: None) -> Outcome[int]:
-        await access.lock_own_board(tx, viewer_id, board_id)
+        await access.lock_shared_board(tx, viewer_id, board_id)
         lists = ListKey(ON_BOARD, board_id)
         found = await tx.edges([EdgeKey(*lists, pin_id) for pin_id in given.pin_ids])
         on_it = {edge.to_id for edge in found.values() if edge.active}

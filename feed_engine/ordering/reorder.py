@@ -86,7 +86,7 @@ async def reorder_pin(
     lists = ListKey(ON_BOARD, board_id)
 
     async def work(tx: ShardTx, _: None) -> Outcome[Reordered]:
-        await access.lock_own_board(tx, viewer_id, board_id)
+        await access.lock_shared_board(tx, viewer_id, board_id)
         now = at if at is not None else now_ms()
         put = await put_at(
             *(tx, lists, pin_id, before_pin_id, after_pin_id), now=now, spacing=spacing

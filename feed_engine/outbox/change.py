@@ -66,6 +66,14 @@ class Blocked(Task, frozen=True):
     at: int
 
 
+class MembershipChanged(Task, frozen=True):
+    """An invitation to a board, or a membership of it, began or ended: a block may have come at the
+    same time, and the user and the owner are notified."""
+
+    board_id: int
+    user_id: int
+
+
 class FeedShort(Task, frozen=True):
     """A reader came to the end of a following feed that had been cut, and the feed was too
     short."""
@@ -241,6 +249,7 @@ AnyTask = (
     | Followed
     | Unfollowed
     | Blocked
+    | MembershipChanged
     | FeedShort
     | InterestShort
     | PoolShort

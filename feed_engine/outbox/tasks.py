@@ -28,6 +28,7 @@ from feed_engine.writes.account_erasure import account_erased
 from feed_engine.writes.account_tasks import account_deleted
 from feed_engine.writes.block_tasks import blocked
 from feed_engine.writes.board_tasks import board_deleted, board_secrecy
+from feed_engine.writes.collaborator_tasks import membership_changed
 from feed_engine.writes.event_tasks import events_recorded
 from feed_engine.writes.key_tasks import key_ended, name_ended
 from feed_engine.writes.notification_tasks import (
@@ -82,6 +83,7 @@ HANDLERS: dict[str, Handler] = {
     "Followed": noting(notifying(followed, notify_of_follow), _target, SEARCH),
     "Unfollowed": noting(notifying(unfollowed, notify_of_follow), _target, SEARCH),
     "Blocked": blocked,
+    "MembershipChanged": membership_changed,
     "FeedShort": feed_short,
     "InterestShort": interest_short,
     "PoolShort": pool_short,

@@ -21,11 +21,18 @@ R = TypeVar("R", bound=Record)
 
 class NotOwner(Forbidden):
     """The refusal of a change of another user's object. `absent` is the refusal for a viewer who
-    may not see the owner."""
+    may not see the owner, or one of the `further` users on whom the object depends."""
 
-    def __init__(self, message: str, field: str | None, owner_id: int, absent: NotFound) -> None:
+    def __init__(
+        self,
+        message: str,
+        field: str | None,
+        owner_id: int,
+        absent: NotFound,
+        further: tuple[int, ...] = (),
+    ) -> None:
         super().__init__(message, field)
-        self.owner_id, self.absent = owner_id, absent
+        self.owner_id, self.absent, self.further = owner_id, absent, further
 
 
 def missing(kind: Kind, id: int, field: str | None = None) -> NotFound:
@@ -75,7 +82,7 @@ async def lock(tx: ShardTx, record: type[R], id: int) -> tuple[R, bytes]:
 
 
 def visible(board: Board, viewer_id: int) -> bool:
-    return board.active and (not board.secret or board.owner_id == viewer_id)
+    return board.active and (not board.secret or board.has_member(viewer_id))
 
 
 async def lock_own_board(tx: ShardTx, viewer_id: int, board_id: int) -> tuple[Board, bytes]:
@@ -88,13 +95,37 @@ def own_board(
     found: tuple[Board, bytes] | None, viewer_id: int, board_id: int
 ) -> tuple[Board, bytes]:
     """The locked board, if it belongs to the viewer. Raises NotFound, Forbidden."""
-    if found is None or not visible(found[0], viewer_id):
-        raise missing(Kind.BOARD, board_id)
-    board, raw = found
+    board, raw = seen_board(found, viewer_id, board_id)
     if board.owner_id != viewer_id:
         message = "Only a board's owner may change it and what is on it."
         raise NotOwner(message, "boardId", board.owner_id, missing(Kind.BOARD, board_id))
     return board, raw
+
+
+async def lock_shared_board(tx: ShardTx, viewer_id: int, board_id: int) -> tuple[Board, bytes]:
+    """A board whose owner the viewer is, or on which the viewer collaborates. Locks it. Raises
+    NotFound (also for another user's secret board) or Forbidden."""
+    return shared_board(await lock_any(tx, Board, board_id), viewer_id, board_id)
+
+
+def shared_board(
+    found: tuple[Board, bytes] | None, viewer_id: int, board_id: int
+) -> tuple[Board, bytes]:
+    """The locked board, if the viewer may add and order its pins. Raises NotFound, Forbidden."""
+    board, raw = seen_board(found, viewer_id, board_id)
+    if not board.has_member(viewer_id):
+        message = "Only a board's owner and its collaborators may add and order its pins."
+        raise NotOwner(message, "boardId", board.owner_id, missing(Kind.BOARD, board_id))
+    return board, raw
+
+
+def seen_board(
+    found: tuple[Board, bytes] | None, viewer_id: int, board_id: int
+) -> tuple[Board, bytes]:
+    """The locked board, if the viewer may see it. Raises NotFound."""
+    if found is None or not visible(found[0], viewer_id):
+        raise missing(Kind.BOARD, board_id)
+    return found
 
 
 async def find_board(
@@ -130,8 +161,10 @@ async def unseen(stores: Stores, viewer_id: int, refusal: RequestError) -> NotFo
     a missing object, the same calls of stores are made."""
     if not isinstance(refusal, NotOwner | NotFound) or not viewer_id:
         return None
-    owner_id = refusal.owner_id if isinstance(refusal, NotOwner) else None
-    hidden = await blocks.holds(stores, viewer_id, owner_id)
+    owner_id, further = None, tuple[int, ...]()
+    if isinstance(refusal, NotOwner):
+        owner_id, further = refusal.owner_id, refusal.further
+    hidden = await blocks.holds(stores, viewer_id, owner_id, *further)
     return refusal.absent if hidden and isinstance(refusal, NotOwner) else None
 
 
@@ -141,8 +174,7 @@ async def find_pin(stores: Stores, viewer_id: int, pin_id: int) -> tuple[Pin, Bo
     found, known = await asyncio.gather(
         _find_pin(stores, viewer_id, pin_id), blocks.read(stores, viewer_id)
     )
-    hidden = await blocks.hides(stores, viewer_id, known, found[0].owner_id if found else None)
-    if found is None or hidden:
+    if await _hidden(stores, viewer_id, known, found) or found is None:
         raise missing(Kind.PIN, pin_id)
     return found
 
@@ -157,10 +189,34 @@ async def find_pins(stores: Stores, viewer_id: int, pin_ids: Sequence[int]) -> d
         board = boards.get(pin.board_id)
         if board is None or not visible(board, viewer_id):
             continue
-        settled = board.owner_id == viewer_id or pin.flips == board.flips
-        if settled and not await blocks.hides(stores, viewer_id, known, pin.owner_id):
+        if _settled(pin, board, viewer_id) and not await _hidden(
+            stores, viewer_id, known, (pin, board)
+        ):
             found[pin.id] = pin
     return found
+
+
+def _settled(pin: Pin, board: Board, viewer_id: int) -> bool:
+    """Whether the viewer may certainly see a pin that was read before its board. The pin may have
+    left a board that was secret then, or on which the viewer did not collaborate then."""
+    return board.owner_id == viewer_id or (not board.secret and pin.flips == board.flips)
+
+
+async def _hidden(
+    stores: Stores, viewer_id: int, known: blocks.Blocks, found: tuple[Pin, Board] | None
+) -> bool:
+    """Whether a pin is hidden because a block keeps the viewer from its board's owner or from the
+    user who saved it, or because that user's account is deleted. The owner of a board sees all pins
+    on it that are not deleted. For a missing pin, the calls are the same as for an owner's pin."""
+    if found is None:
+        return await blocks.hides(stores, viewer_id, known, None)
+    pin, board = found
+    if pin.owner_id == board.owner_id:
+        return await blocks.hides(stores, viewer_id, known, pin.owner_id)
+    by = () if viewer_id == board.owner_id else (pin.owner_id,)
+    if await blocks.hides(stores, viewer_id, known, board.owner_id, *by):
+        return True
+    return pin.owner_id not in await read(stores, User, [pin.owner_id])
 
 
 async def _find_pin(stores: Stores, viewer_id: int, pin_id: int) -> tuple[Pin, Board] | None:
@@ -171,7 +227,7 @@ async def _find_pin(stores: Stores, viewer_id: int, pin_id: int) -> tuple[Pin, B
         board = (await read(stores, Board, [pin.board_id])).get(pin.board_id)
         if board is None or not visible(board, viewer_id):
             break
-        if board.owner_id == viewer_id or pin.flips == board.flips:
+        if _settled(pin, board, viewer_id):
             return pin, board
         # The board may have been secret still when the pin was read, and the pin may have left it
         # since.

@@ -88,22 +88,25 @@ async def read(stores: Stores, viewer_id: int) -> Blocks:
     return of_pages(await stores.shards.mappings.pages(requests(viewer_id)))
 
 
-async def holds(stores: Stores, viewer_id: int, user_id: int | None) -> bool:
-    """Return whether a block keeps the viewer and the user apart. Without a user, a decoy is looked
-    up, with the same calls of stores."""
+async def holds(stores: Stores, viewer_id: int, user_id: int | None, *further: int) -> bool:
+    """Return whether a block keeps the viewer and the user, or a further user, apart. Without a
+    user, a decoy is looked up, with the same calls of stores."""
     asked = keys(viewer_id, decoy(viewer_id, Kind.USER) if user_id is None else user_id)
+    asked += [key for id in further for key in keys(viewer_id, id)]
     found = await stores.shards.mappings.edges(asked)
     return any(edge.active for edge in found.values())
 
 
-async def hides(stores: Stores, viewer_id: int, known: Blocks, user_id: int | None) -> bool:
-    """Whether the known blocks, or further ones, hide a user. The calls of stores do not depend on
-    the user, who may be missing."""
+async def hides(
+    stores: Stores, viewer_id: int, known: Blocks, user_id: int | None, *further: int
+) -> bool:
+    """Whether the known blocks, or further ones, hide a user, or a further user. The calls of
+    stores do not depend on the users; the first may be missing."""
     if known.closes(viewer_id):
         return True
     if known.whole:
-        return user_id in known.ids
-    return await holds(stores, viewer_id, user_id)
+        return not known.ids.isdisjoint((user_id, *further))
+    return await holds(stores, viewer_id, user_id, *further)
 
 
 async def hold_in(tx: ShardTx, viewer_id: int, user_id: int) -> bool:

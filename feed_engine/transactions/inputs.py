@@ -252,6 +252,13 @@ class Notifications(Input, frozen=True, kw_only=True):
     up_to: int | None = None
 
 
+class Member(Input, frozen=True, kw_only=True):
+    """A user of a board."""
+
+    board_id: int
+    user_id: int
+
+
 class Target(Input, frozen=True, kw_only=True):
     """The id of the object that is written and, for edits, the changes."""
 

@@ -36,6 +36,13 @@ from feed_engine.transactions.results import (
 from feed_engine.writes.accounts import delete_account
 from feed_engine.writes.blocks import block_user, unblock_user
 from feed_engine.writes.boards import create_board, delete_board, update_board
+from feed_engine.writes.collaborators import (
+    accept_invitation,
+    decline_invitation,
+    invite_collaborator,
+    leave_board,
+    remove_collaborator,
+)
 from feed_engine.writes.comments import create_comment, delete_comment
 from feed_engine.writes.events import delete_events, record_events
 from feed_engine.writes.follows import follow, unfollow
@@ -87,6 +94,7 @@ __all__ = [
     "SectionReordered",
     "SectionWritten",
     "SubjectChange",
+    "accept_invitation",
     "block_user",
     "change_email",
     "change_subject",
@@ -96,6 +104,7 @@ __all__ = [
     "create_pin",
     "create_section",
     "create_upload",
+    "decline_invitation",
     "delete_account",
     "delete_board",
     "delete_comment",
@@ -104,12 +113,15 @@ __all__ = [
     "delete_section",
     "follow",
     "hide_pin",
+    "invite_collaborator",
+    "leave_board",
     "like_pin",
     "mark_notifications_read",
     "move_pin",
     "move_pin_to_section",
     "mute_user",
     "record_events",
+    "remove_collaborator",
     "rename_section",
     "reorder_pin",
     "reorder_pins",

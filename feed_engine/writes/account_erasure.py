@@ -4,6 +4,7 @@ frees the user's keys: names, e-mail addresses and subjects.
 The user's id stays: an inactive user without a name, and the block that refuses the user's tokens.
 Repins of the user's pins by others keep the number of their source.
 
+Pins that the user added to others' boards are removed, and pins that others added to the user's.
 Objects and rows are removed one part at a time, each together with all that refers to it, and the
 row through which it is found goes last. So a killed job finds the rest again.
 """
@@ -92,20 +93,21 @@ async def _ended(stores: Stores, task: AccountErased, place: str, save: Save) ->
 async def _lists_of_others(stores: Stores, task: AccountErased, place: str, save: Save) -> None:
     """Remove the rows that other users and interests have of the user and the user's objects. Only
     their own lists have them, so all shards are searched."""
-    user_id, shard = task.user_id, shard_of(task.user_id)
-    own = {user_id}
-    for mapping in (Mapping.USER_HAS_BOARDS, Mapping.USER_HAS_PINS):
-        own |= {id async for id in all_of(stores, ListKey(mapping, user_id))}
+    user_id, own = task.user_id, {task.user_id, *await _pins_of(stores, task.user_id)}
+    own |= {id async for id in all_of(stores, ListKey(Mapping.USER_HAS_BOARDS, user_id))}
     for searched in stores.shards.objects.topology().open_shards:
         if place and searched < int(place):
             continue
         await save(str(searched))
         for mapping, kinds in _ONE_WAY.items():
             for kind in kinds:
-                targets = range(compose(shard, kind, 1), compose(shard, kind, MAX_LOCAL) + 1)
                 if kind is Kind.USER:
                     targets = range(user_id, user_id + 1)
-                await _remove_into(stores, mapping, searched, targets, own)
+                    await _remove_into(stores, mapping, searched, targets, own)
+                    continue
+                for shard in sorted({shard_of(id) for id in own if kind_of(id) is kind}):
+                    targets = range(compose(shard, kind, 1), compose(shard, kind, MAX_LOCAL) + 1)
+                    await _remove_into(stores, mapping, searched, targets, own)
 
 
 async def _remove_into(
@@ -146,7 +148,7 @@ async def _erase_listed(stores: Stores, shard: int, keys: Sequence[EdgeKey]) -> 
 async def _pools(stores: Stores, task: AccountErased, place: str, save: Save) -> None:
     """Remove the user's pins from the pools of their interests."""
     interests = set[int]()
-    pin_ids = [id async for id in all_of(stores, ListKey(Mapping.USER_HAS_PINS, task.user_id))]
+    pin_ids = await _pins_of(stores, task.user_id)
     for at in range(0, len(pin_ids), PAGE):
         found = await stores.shards.objects.get(pin_ids[at : at + PAGE])
         for pin in records.decode_each(Kind.PIN, found).values():
@@ -161,12 +163,26 @@ async def _remove_dead(stores: Stores, row: bytes, store: WideColumnStore) -> No
 
 
 async def _pins(stores: Stores, task: AccountErased, place: str, save: Save) -> None:
-    """Remove the user's pins, with their likes, and with the comments under them."""
-    async for pin_id in all_of(stores, ListKey(Mapping.USER_HAS_PINS, task.user_id)):
+    """Remove the user's pins, and the pins on the user's boards, with their likes, and with the
+    comments under them."""
+    for pin_id in await _pins_of(stores, task.user_id):
         pins = await _stored(stores, pin_id)
         await write_both(stores.pools, partial(_unpopular, pin_id))
+        for pin in pins:
+            if pin.owner_id != task.user_id:  # a collaborator added it
+                for mapping in _PIN_LISTS:
+                    await _remove(stores, mapping, [Edge(pin.owner_id, pin_id, 0, 0)])
         lists = [EdgeKey(Mapping.BOARD_HAS_PINS, pin.board_id, pin.id) for pin in pins]
         await _erase(stores, task.user_id, pin_id, _PIN_LISTS, lists)
+
+
+async def _pins_of(stores: Stores, user_id: int) -> list[int]:
+    """The pins that the user added, and the pins on the user's boards, deleted or not."""
+    found = {id: None async for id in all_of(stores, ListKey(Mapping.USER_HAS_PINS, user_id))}
+    async for board_id in all_of(stores, ListKey(Mapping.USER_HAS_BOARDS, user_id)):
+        async for id in all_of(stores, ListKey(Mapping.BOARD_HAS_PINS, board_id)):
+            found[id] = None
+    return list(found)
 
 
 async def _stored(stores: Stores, pin_id: int) -> list[Pin]:
@@ -208,6 +224,8 @@ async def _erase(
                 await _erase_listed(stores, shard_of(id), [EdgeKey(*key, it) for it in ids])
         await _clear(stores, key)
     rows = [*further, *(EdgeKey(mapping, user_id, id) for mapping in listed_in)]
+    # A pin on another user's board may be on another shard than the user's lists, which end later.
+    rows = [key for key in rows if shard_of(key.from_id) == shard_of(id)]
 
     async def work(tx: ShardTx) -> Change:
         await tx.erase_edges(rows)

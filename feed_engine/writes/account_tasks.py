@@ -1,5 +1,5 @@
-"""The task after an account was deleted: it ends the user's boards, follows, likes, comments and
-feeds.
+"""The task after an account was deleted: it ends the user's boards, follows, likes, comments,
+feeds, memberships of others' boards, and pins on them.
 
 Each step walks through lists that become shorter by it, so a killed job continues there. A
 step that runs twice changes nothing. Blocks and private lists end later (`account_erasure`): nobody
@@ -13,9 +13,18 @@ from typing import TypeVar
 from datasources import records
 from datasources.errors import StoreCorrupt
 from datasources.ids import Kind, shard_of
-from datasources.mappings import REVERSE, Edge, EdgeKey, ListKey, Mapping, PageRequest
+from datasources.mappings import (
+    REVERSE,
+    Edge,
+    EdgeKey,
+    ListKey,
+    Mapping,
+    PageRequest,
+    Position,
+    lists_of_kind,
+)
 from datasources.protocols import ShardTx, Stores, Table, WideColumnStore
-from datasources.records import Board, Comment
+from datasources.records import Board, Comment, Pin
 from feed_engine.feeds.dual import write_both
 from feed_engine.feeds.follow_edges import FOLLOWS
 from feed_engine.feeds.rows import (
@@ -30,6 +39,7 @@ from feed_engine.feeds.rows import (
     pool_row,
 )
 from feed_engine.feeds.wide import read_row, remove
+from feed_engine.live.events import BoardEvent, edited, order_version
 from feed_engine.outbox.change import (
     AccountDeleted,
     AccountErased,
@@ -37,11 +47,12 @@ from feed_engine.outbox.change import (
     AnyTask,
     BoardDeleted,
     Change,
+    PinHidden,
     Unfollowed,
 )
 from feed_engine.transactions import access, blocks
 from feed_engine.transactions.commit import Rows, commit, now_ms
-from feed_engine.writes import boards, comments
+from feed_engine.writes import boards, comments, members, pins
 from feed_engine.writes.edges import events_of
 from feed_engine.writes.uploads import erase_pictures
 
@@ -49,7 +60,12 @@ BOARDS = 50  # boards in a transaction
 EDGES = 200  # edges that are ended together
 PAGE = 1000  # rows of a list that are read together
 COMMENTS = 500  # comments that are read at a time
-_OWN = tuple(mapping for mapping in REVERSE if mapping not in blocks.LISTS)
+SHARED_PINS = 100  # pins in a transaction
+_OWN = tuple(
+    mapping
+    for mapping in lists_of_kind(Kind.USER)
+    if mapping in REVERSE and mapping not in blocks.LISTS
+)
 FORWARD = {reverse: forward for forward, reverse in REVERSE.items()}
 Save = Callable[[str], Awaitable[None]]
 T = TypeVar("T", AccountDeleted, AccountErased)
@@ -107,7 +123,7 @@ async def end_boards(stores: Stores, user_id: int, at: int) -> None:
                     await boards.deactivate(tx, rows, *found, {"name": "", "description": ""})
                     tasks.append(BoardDeleted(board_id=id, at=at, strip=True))
                     told.append(id)
-            return rows.change(objects=ids, tasks=tasks, events=[boards.edited(id) for id in told])
+            return rows.change(objects=ids, tasks=tasks, events=[edited(id) for id in told])
 
         await commit(stores, shard_of(user_id), work)
 
@@ -198,11 +214,62 @@ async def _reports(stores: Stores, task: AccountDeleted, place: str, save: Save)
             pass
 
 
+async def _memberships(stores: Stores, task: AccountDeleted, place: str, save: Save) -> None:
+    """End the user's memberships of others' boards, and invitations to them."""
+    await members.end_of(stores, task.user_id)
+
+
+async def _shared_pins(stores: Stores, task: AccountDeleted, place: str, save: Save) -> None:
+    """Delete the pins that the user added to others' boards. The pins on the user's own boards are
+    deleted with the boards."""
+    request = PageRequest(ListKey(Mapping.USER_HAS_PINS, task.user_id), PAGE)
+    while True:
+        [listed] = await stores.shards.mappings.pages([request])
+        found = await access.read(stores, Pin, [row.to_id for row in listed])
+        owned = await access.read(stores, Board, list({pin.board_id for pin in found.values()}))
+        on_boards = defaultdict[int, list[int]](list)
+        for pin in found.values():
+            if pin.board_id in owned and owned[pin.board_id].owner_id != task.user_id:
+                on_boards[pin.board_id].append(pin.id)
+        for board_id, pin_ids in on_boards.items():
+            for at in range(0, len(pin_ids), SHARED_PINS):
+                await _delete_pins(stores, board_id, pin_ids[at : at + SHARED_PINS])
+        if on_boards:
+            continue  # a pin may have moved to another board in the meantime
+        if len(listed) < PAGE:
+            return
+        request = request._replace(after=Position(listed[-1].sequence, listed[-1].to_id))
+
+
+async def _delete_pins(stores: Stores, board_id: int, pin_ids: list[int]) -> None:
+    """Delete pins with their texts and pictures, as far as they are on the board."""
+
+    async def work(tx: ShardTx) -> Change:
+        rows, tasks, told = Rows(tx), list[AnyTask](), list[BoardEvent]()
+        board = await access.lock_any(tx, Board, board_id)
+        if board is None:
+            raise StoreCorrupt(f"board {board_id}, which has pins, does not exist")
+        for pin_id in pin_ids:
+            found = await access.lock_any(tx, Pin, pin_id)
+            if found is None or not found[0].active or found[0].board_id != board_id:
+                continue
+            before = await order_version(tx, board_id)
+            await pins.deactivate(tx, rows, board[0], *found, strip=True)
+            told.append(await pins.removed(tx, board_id, pin_id, before))
+            if not board[0].secret:
+                tasks.append(PinHidden(pin_id=pin_id))
+        return rows.change(objects=pin_ids, tasks=tasks, events=told)
+
+    await commit(stores, shard_of(board_id), work)
+
+
 STEPS: tuple[Step[AccountDeleted], ...] = (
     *(_boards, _edges, _followers, _comments, _feeds),
     _pictures,
     _notifications,
     _reports,
+    _memberships,
+    _shared_pins,
 )
 
 

@@ -22,6 +22,7 @@ from feed_engine.transactions import access, blocks
 from feed_engine.transactions.commit import Mutation, Outcome, Rows, Saved, mutate, nothing, now_ms
 from feed_engine.transactions.edit import edit
 from feed_engine.transactions.inputs import Deletion
+from feed_engine.writes import members
 from feed_engine.writes.account_tasks import end_boards
 
 ERASED_AFTER = 30 * DAY
@@ -74,3 +75,4 @@ async def delete_account(
     # The transaction above bars new boards. If the process dies here, the task does the rest, and
     # nobody was told that the account is deleted.
     await end_boards(stores, viewer_id, now)
+    await members.end_of(stores, viewer_id)

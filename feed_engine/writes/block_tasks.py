@@ -1,4 +1,5 @@
-"""The task after a block: it removes the follows between the two users, and of their boards.
+"""The task after a block: it removes the follows between the two users, and of their boards, and
+ends memberships of their boards.
 
 A follow that is older than the block is removed whenever the job runs, even after an unblock. A
 later follow is removed while the block holds: it was written at the same time as the block. So
@@ -20,12 +21,14 @@ from feed_engine.feeds.follow_edges import FOLLOWS
 from feed_engine.outbox.change import Advance, AnyTask, Blocked, Change, Unfollowed
 from feed_engine.transactions import blocks
 from feed_engine.transactions.commit import Rows, commit, now_ms
+from feed_engine.writes import members
 
 BOARDS = 500  # boards whose follows are read at a time
 
 
 async def blocked(stores: Stores, task: Blocked, cursor: bytes | None, advance: Advance) -> None:
-    """Remove the follows in both directions."""
+    """End memberships and remove follows, in both directions."""
+    await members.end_between(stores, task.viewer_id, task.user_id)
     for follower_id, user_id in (
         (task.viewer_id, task.user_id),
         (task.user_id, task.viewer_id),

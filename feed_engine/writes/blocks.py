@@ -8,6 +8,7 @@ from datasources.records import User
 from feed_engine.outbox.change import AnyTask, Blocked
 from feed_engine.transactions import access, blocks
 from feed_engine.transactions.commit import Rows, now_ms, of_viewer
+from feed_engine.writes import members
 from feed_engine.writes.edges import clear_edge, set_edge
 
 _BLOCKS = Mapping.USER_BLOCKS_USERS
@@ -16,9 +17,9 @@ _BLOCKS = Mapping.USER_BLOCKS_USERS
 async def block_user(
     stores: Stores, viewer_id: int, user_id: int, *, key: str | None = None, at: int | None = None
 ) -> Edge:
-    """Block a user. Returns the row in the viewer's list. An existing block stays. A job removes
-    the follows between the two. Raises BadInput, and NotFound, also for a user who blocks the
-    viewer."""
+    """Block a user. Returns the row in the viewer's list. An existing block stays. What each of the
+    two is on the other's boards ends; a job removes the follows between them. Raises BadInput, and
+    NotFound, also for a user who blocks the viewer."""
     at = at if at is not None else now_ms()
     if user_id == viewer_id:
         raise BadInput("Nobody can block themselves: choose another user.", "userId")
@@ -36,7 +37,11 @@ async def block_user(
             )
 
     mutation = of_viewer(stores, "blockUser", viewer_id, Kind.USER, user_id, key)
-    return await set_edge(stores, mutation, _BLOCKS, user_id, at, check, tasks, bound)
+    edge = await set_edge(stores, mutation, _BLOCKS, user_id, at, check, tasks, bound)
+    # From the acknowledgement on, neither may write on the other's boards. If the process dies
+    # here, the task does it, and nobody was told of the block.
+    await members.end_between(stores, viewer_id, user_id)
+    return edge
 
 
 async def unblock_user(

@@ -7,18 +7,17 @@ result in any order.
 
 from datasources.errors import StoreCorrupt
 from datasources.ids import shard_of
-from datasources.mappings import EdgeKey, ListKey, Mapping, PageRequest, Position
+from datasources.mappings import Edge, EdgeKey, ListKey, Mapping, PageRequest
 from datasources.protocols import ShardTx, Stores
 from datasources.records import Board, Pin, Section
 from feed_engine.outbox.change import Advance, AnyTask, BoardDeleted, BoardSecrecy, Change
-from feed_engine.transactions.access import lock_any, recall
+from feed_engine.transactions.access import lock_any
 from feed_engine.transactions.commit import Rows, commit
-from feed_engine.writes import sections
+from feed_engine.writes import members, sections
 from feed_engine.writes.pin_rows import is_public, published, put_public
 from feed_engine.writes.pins import deactivate
 
 CHUNK = 100  # pins or sections in a transaction
-LOOKED_AT = 500  # the owner's pins that are read at a time to find the board's pins
 
 
 async def board_secrecy(
@@ -26,29 +25,31 @@ async def board_secrecy(
 ) -> None:
     """Add the board's pins to the public lists and to feeds, or remove them from the public lists.
 
-    The task walks through the owner's pins, whose order never changes. On the board's own list, a
-    pin dragged from below the cursor to above it would be missed. Pins saved later already have the
+    The task walks through the board's rows by the pins' ids. In the order of the board, a pin
+    dragged from below the cursor to above it would be missed. Pins saved later already have the
     right rows.
     """
-    board = await recall(stores, Board, task.board_id)
-    owned = ListKey(Mapping.USER_HAS_PINS, board.owner_id)
-    position = _position(cursor)
+    listed, after = ListKey(Mapping.BOARD_HAS_PINS, task.board_id), _pin_of(cursor)
     while True:
-        [rows] = await stores.shards.mappings.pages([PageRequest(owned, LOOKED_AT, position)])
-        on_board = await _on_board(stores, board.id, [row.to_id for row in rows])
-        for start in range(0, len(on_board), CHUNK):
-            await _publish(stores, board.id, on_board[start : start + CHUNK], task.at)
-        if len(rows) < LOOKED_AT:
+
+        async def chunk(tx: ShardTx, after: int = after) -> list[Edge]:
+            return await tx.rows_of(listed, after, CHUNK)
+
+        rows = await stores.shards.objects.transact(shard_of(task.board_id), chunk)
+        if on_board := [row.to_id for row in rows if row.active]:
+            await _publish(stores, task.board_id, on_board, task.at)
+        if len(rows) < CHUNK:
             return
-        position = Position(rows[-1].sequence, rows[-1].to_id)
-        await advance(f"{position.sequence} {position.to_id}".encode())
+        after = rows[-1].to_id
+        await advance(str(after).encode())
 
 
 async def board_deleted(
     stores: Stores, task: BoardDeleted, cursor: bytes | None, advance: Advance
 ) -> None:
-    """Delete the board's pins, and then its sections. What is deleted leaves its list, so every
-    chunk is the top of the list."""
+    """End memberships of the board, delete its pins, and then its sections. What is deleted leaves
+    its list, so every chunk is the top of the list."""
+    await members.end(stores, task.board_id, lambda _: True)
     for mapping, delete in (
         (Mapping.BOARD_HAS_PINS, _delete),
         (Mapping.BOARD_HAS_SECTIONS, _delete_sections),
@@ -113,14 +114,7 @@ async def _locked_board(tx: ShardTx, board_id: int) -> Board:
     return found[0]
 
 
-async def _on_board(stores: Stores, board_id: int, pin_ids: list[int]) -> list[int]:
-    keys = [EdgeKey(Mapping.BOARD_HAS_PINS, board_id, pin_id) for pin_id in pin_ids]
-    rows = await stores.shards.mappings.edges(keys) if keys else {}
-    return [key.to_id for key in keys if key in rows and rows[key].active]
-
-
-def _position(cursor: bytes | None) -> Position | None:
-    if cursor is None:
-        return None
-    sequence, to_id = cursor.split()
-    return Position(int(sequence), int(to_id))
+def _pin_of(cursor: bytes | None) -> int:
+    """The last pin of a cursor; 0 at the start. Earlier versions walked through the owner's pins,
+    with cursors of two numbers: their walks begin again."""
+    return 0 if cursor is None or b" " in cursor else int(cursor)

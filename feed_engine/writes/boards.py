@@ -93,7 +93,7 @@ async def update_board(
         if "secret" in fields and after.flips:
             # Also if nothing changes: an earlier change of `flips` may be missing on another shard.
             await rows.put(Mapping.USER_HAS_PUBLIC_BOARDS, _rows_of(after)[1])
-        told = [edited(board_id)] if changes else []
+        told = [events.edited(board_id)] if changes else []
         following = rows.change(objects=[board_id], tasks=tasks, events=told)
         return Outcome(after, Saved(id=board_id), following, durable=bool(changes))
 
@@ -113,7 +113,7 @@ async def delete_board(
         rows = Rows(tx)
         after = await deactivate(tx, rows, board, raw, {})
         tasks = [BoardDeleted(board_id=board_id, at=now_ms())]
-        following = rows.change(objects=[board_id], tasks=tasks, events=[edited(board_id)])
+        following = rows.change(objects=[board_id], tasks=tasks, events=[events.edited(board_id)])
         return Outcome(after, Saved(id=board_id), following)
 
     shard, given = access.home(stores, Kind.BOARD, board_id), Target(id=board_id)
@@ -142,11 +142,6 @@ def _rows_of(board: Board) -> tuple[Edge, Edge]:
         Edge(board.owner_id, board.id, sequence, version, board.active),
         Edge(board.owner_id, board.id, sequence, version, board.active and not board.secret),
     )
-
-
-def edited(board_id: int) -> events.BoardEvent:
-    """The event of a change of the board itself."""
-    return events.BoardEvent(board_id=board_id, change=events.BoardChange.BOARD_EDITED)
 
 
 async def _check_cover(tx: ShardTx, board_id: int, pin_id: int) -> None:

@@ -74,7 +74,8 @@ async def _decide(
 
 
 async def _delete(stores: Stores, id: int) -> None:
-    """Delete an object in the name of its owner, unless it is deleted already."""
+    """Delete an object in the name of its owner, or a pin in the name of its board's owner, unless
+    it is deleted already."""
     found = await stores.shards.objects.get([id])
     record = records.decode(kind_of(id), id, found[id]) if id in found else None
     if record is None or not record.active:
@@ -82,7 +83,9 @@ async def _delete(stores: Stores, id: int) -> None:
     try:
         match record:
             case Pin():
-                await delete_pin(stores, record.owner_id, id)
+                boards = await access.read(stores, Board, [record.board_id])
+                if record.board_id in boards:  # otherwise a job deletes the pin
+                    await delete_pin(stores, boards[record.board_id].owner_id, id)
             case Board():
                 await delete_board(stores, record.owner_id, id)
             case Comment():

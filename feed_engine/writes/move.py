@@ -1,5 +1,5 @@
-"""Moves a pin to another board of its owner: one transaction, because both boards are on the
-owner's shard.
+"""Moves a pin between two boards of one owner: one transaction, because both boards are on the
+owner's shard. The owner may move every pin; a collaborator on both boards, the pins they added.
 
 No reader may see the pin on both boards, or on neither. Readers that request both boards get them
 as of one moment, from the cache or from the shard (`loaders.lists`). Both boards are held from
@@ -35,7 +35,7 @@ from feed_engine.transactions.commit import (
 from feed_engine.transactions.edit import edit
 from feed_engine.transactions.hold import Hold
 from feed_engine.transactions.inputs import Move
-from feed_engine.transactions.on_boards import lock_own
+from feed_engine.transactions.on_boards import lock_on_board, may_move, may_order
 from feed_engine.transactions.results import PinMoved, Reordered
 from feed_engine.writes.pin_rows import is_public, published, put_public
 from feed_engine.writes.pins import removed
@@ -56,7 +56,7 @@ async def move_pin(
     at: int | None = None,
     spacing: Spacing = SPACING,
 ) -> PinMoved:
-    """Move a pin of the viewer to a board of the viewer: on top, or where `reorder_pin` would put
+    """Move a pin to another board of its board's owner: on top, or where `reorder_pin` would put
     it. A pin that is already on that board is reordered; without anchors it stays at its place.
 
     Raises BadInput, Conflict (anchors that are in the opposite order now), NotFound, Forbidden.
@@ -72,8 +72,15 @@ async def move_pin(
     async def prepare() -> int:
         _, source = await access.find_pin(stores, viewer_id, pin_id)
         target = await access.find_board(stores, viewer_id, board_id)
-        if not source.owner_id == target.owner_id == viewer_id:
-            raise Forbidden("Only its owner may move a pin, and only to a board of their own.")
+        if not (source.has_member(viewer_id) and target.has_member(viewer_id)):
+            raise Forbidden(
+                "Only its owner, and collaborators on both boards, may move a pin to another board."
+            )
+        if source.owner_id != target.owner_id:
+            raise Forbidden(
+                "A pin moves only between boards of one owner: save it to the other board, and "
+                "delete it here."
+            )
         await hold.give_up()  # the hold of an earlier attempt
         if source.id != board_id:
             await hold.take([ListKey(ON_BOARD, id) for id in (source.id, board_id)])
@@ -83,8 +90,9 @@ async def move_pin(
         if source_id != board_id and not await hold.release(tx):
             raise Outdated  # the transaction took so long that a job released the hold
         boards = {id: await access.lock_any(tx, Board, id) for id in sorted({source_id, board_id})}
-        source, pin, raw = await lock_own(tx, Pin, viewer_id, source_id, pin_id)
-        target, _ = access.own_board(boards[board_id], viewer_id, board_id)
+        right = may_order if source_id == board_id else may_move
+        source, pin, raw = await lock_on_board(tx, Pin, viewer_id, source_id, pin_id, right)
+        target, _ = access.shared_board(boards[board_id], viewer_id, board_id)
         if source_id == board_id:
             return await _within(tx, given, pin, now, spacing)
         rows = Rows(tx)

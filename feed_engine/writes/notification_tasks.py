@@ -1,4 +1,5 @@
 """The tasks that notify users of what others did: follows, saves, likes and comments.
+Invitations to boards are in `collaborator_tasks`.
 
 A task reads the present state of the act (an edge with its version, a pin, a comment), and stores
 it on the shard of the user whom it concerns. So repeated, late and reordered tasks end in the same
@@ -95,7 +96,7 @@ async def pin_saved(stores: Stores, task: PinSaved, cursor: bytes | None, advanc
     source = (await access.read(stores, Pin, [saved.source_id])).get(saved.source_id)
     if source is None or saved.board_id not in boards or boards[saved.board_id].secret:
         return
-    await _store(
+    await store(
         stores,
         Notification(
             user_id=source.owner_id,
@@ -117,7 +118,7 @@ async def comment_changed(
     pin = (await access.read(stores, Pin, [comment.pin_id])).get(comment.pin_id)
     if pin is None:
         return
-    await _store(
+    await store(
         stores,
         Notification(
             user_id=pin.owner_id,
@@ -139,7 +140,7 @@ async def _edge(stores: Stores, user_id: int, kind: NotificationKind, key: EdgeK
     edge: Edge | None = (await stores.shards.mappings.edges([key])).get(key)
     if edge is None:
         return
-    await _store(
+    await store(
         stores,
         Notification(
             user_id=user_id,
@@ -154,7 +155,7 @@ async def _edge(stores: Stores, user_id: int, kind: NotificationKind, key: EdgeK
     )
 
 
-async def _store(stores: Stores, act: Notification) -> None:
+async def store(stores: Stores, act: Notification) -> None:
     """Store the notification, and tell the user's streams. Nobody is notified of their own acts,
     and nothing is stored for or of a deleted account."""
     both = [act.user_id, act.actor_id]

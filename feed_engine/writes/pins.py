@@ -32,7 +32,7 @@ from feed_engine.transactions.commit import (
 )
 from feed_engine.transactions.edit import edit
 from feed_engine.transactions.inputs import NewPin, PinChange, Repin, Target
-from feed_engine.transactions.on_boards import board_id_of, lock_own
+from feed_engine.transactions.on_boards import board_id_of, lock_on_board, may_delete, may_edit
 from feed_engine.transactions.results import PinWritten
 from feed_engine.writes.affinities import learn
 from feed_engine.writes.pin_rows import is_public, published, put_owned, put_public
@@ -42,8 +42,8 @@ from feed_engine.writes.section_rows import leave
 async def create_pin(
     stores: Stores, viewer_id: int, new: NewPin, *, key: str | None = None, at: int | None = None
 ) -> PinWritten:
-    """Create a pin on top of a board of the viewer. `at` is epoch ms; the default is now. Raises
-    BadInput, NotFound, Forbidden."""
+    """Create a pin on top of a board that the viewer owns or collaborates on. `at` is epoch ms; the
+    default is now. Raises BadInput, NotFound, Forbidden."""
     new = new.checked()
     pin = Pin(
         created=at if at is not None else now_ms(),
@@ -76,8 +76,8 @@ async def repin(
     key: str | None = None,
     at: int | None = None,
 ) -> PinWritten:
-    """Copy a pin that the viewer sees to a board of the viewer; that pin is the copy's source.
-    Raises NotFound, Forbidden."""
+    """Copy a pin that the viewer sees to a board that the viewer owns or collaborates on; that pin
+    is the copy's source. Raises NotFound, Forbidden."""
     created = at if at is not None else now_ms()
 
     async def prepare() -> tuple[Pin, list[AnyTask]]:
@@ -117,7 +117,8 @@ async def repin(
 async def update_pin(
     stores: Stores, viewer_id: int, pin_id: int, wanted: PinChange, *, key: str | None = None
 ) -> Pin:
-    """Change a pin of the viewer. Raises BadInput, NotFound, Forbidden."""
+    """Change a pin that the viewer added, as a member of its board. Raises BadInput, NotFound,
+    Forbidden."""
     fields = wanted.fields()
 
     async def prepare() -> int:
@@ -125,7 +126,7 @@ async def update_pin(
         return await board_id_of(stores, Pin, pin_id)
 
     async def work(tx: ShardTx, board_id: int) -> Outcome[Pin]:
-        board, pin, raw = await lock_own(tx, Pin, viewer_id, board_id, pin_id)
+        board, pin, raw = await lock_on_board(tx, Pin, viewer_id, board_id, pin_id, may_edit)
         changes = {name: it for name, it in fields.items() if it != getattr(pin, name)}
         rows, tasks = Rows(tx), list[AnyTask]()
         whole = {**changes, "flips": board.flips} if changes else {}
@@ -165,13 +166,14 @@ async def update_pin(
 
 
 async def delete_pin(stores: Stores, viewer_id: int, pin_id: int, *, key: str | None = None) -> Pin:
-    """Delete a pin of the viewer. Returns the inactive pin. Raises NotFound, Forbidden."""
+    """Delete a pin that the viewer added, or that is on a board of the viewer. Returns the inactive
+    pin. Raises NotFound, Forbidden."""
 
     async def prepare() -> int:
         return await board_id_of(stores, Pin, pin_id)
 
     async def work(tx: ShardTx, board_id: int) -> Outcome[Pin]:
-        board, pin, raw = await lock_own(tx, Pin, viewer_id, board_id, pin_id)
+        board, pin, raw = await lock_on_board(tx, Pin, viewer_id, board_id, pin_id, may_delete)
         rows, before = Rows(tx), await order_version(tx, board.id)
         after = await deactivate(tx, rows, board, pin, raw)
         tasks: list[AnyTask] = [] if board.secret else [PinHidden(pin_id=pin_id)]
@@ -228,7 +230,7 @@ async def _save(
     of_other: bool = False,
 ) -> Outcome[PinWritten]:
     """Store a new pin on top of its board. `of_other`: it was saved from another user's pin."""
-    board, _ = await access.lock_own_board(tx, viewer_id, pin.board_id)
+    board, _ = await access.lock_shared_board(tx, viewer_id, pin.board_id)
     key = ListKey(Mapping.BOARD_HAS_PINS, board.id)
     before = (await tx.head(key)).version
     top = await tx.top(key)

@@ -16,7 +16,7 @@ from datasources.mappings import Edge, EdgeKey, ListKey, Mapping
 from datasources.protocols import ShardTx, Stores
 from datasources.records import Board, Pin, Section
 from feed_engine.live import events
-from feed_engine.live.events import BoardEvent, Event, PinEvent
+from feed_engine.live.events import BoardEvent, Event, PinEvent, edited
 from feed_engine.ordering import order, placement, reorder
 from feed_engine.ordering.respace import with_room
 from feed_engine.ordering.spacing import SPACING, Spacing
@@ -42,14 +42,13 @@ from feed_engine.transactions.inputs import (
     SectionName,
     Target,
 )
-from feed_engine.transactions.on_boards import board_id_of, lock_own
+from feed_engine.transactions.on_boards import board_id_of, lock_on_board, may_order
 from feed_engine.transactions.results import (
     PinInSection,
     Reordered,
     SectionReordered,
     SectionWritten,
 )
-from feed_engine.writes.boards import edited
 from feed_engine.writes.section_rows import IN_SECTION, leave
 
 MOST = 500
@@ -65,12 +64,12 @@ async def create_section(
     key: str | None = None,
     at: int | None = None,
 ) -> SectionWritten:
-    """Create a section on top of the sections of the viewer's board. `at` is epoch ms; the default
+    """Create a section on top of the sections of a board. `at` is epoch ms; the default
     is now. Raises BadInput (also if the board has MOST sections), NotFound, Forbidden."""
     new = new.checked()
 
     async def work(tx: ShardTx, _: None) -> Outcome[SectionWritten]:
-        board, _raw = await access.lock_own_board(tx, viewer_id, new.board_id)
+        board, _raw = await access.lock_shared_board(tx, viewer_id, new.board_id)
         lists = ListKey(ON_BOARD, board.id)
         if (await tx.head(lists)).size >= MOST:
             raise BadInput(
@@ -103,14 +102,16 @@ async def create_section(
 async def rename_section(
     stores: Stores, viewer_id: int, section_id: int, name: str, *, key: str | None = None
 ) -> Section:
-    """Give a section of the viewer's board another name. Raises BadInput, NotFound, Forbidden."""
+    """Give a section of a board another name. Raises BadInput, NotFound, Forbidden."""
     new = SectionName(section_id=section_id, name=name).checked()
 
     async def prepare() -> int:
         return await board_id_of(stores, Section, section_id)
 
     async def work(tx: ShardTx, board_id: int) -> Outcome[Section]:
-        board, section, raw = await lock_own(tx, Section, viewer_id, board_id, section_id)
+        board, section, raw = await lock_on_board(
+            *(tx, Section, viewer_id, board_id, section_id), may_order
+        )
         changed = new.name != section.name
         changes = {"name": new.name, "flips": board.flips} if changed else {}
         after = await edit(tx, section, raw, changes)
@@ -129,14 +130,16 @@ async def rename_section(
 async def delete_section(
     stores: Stores, viewer_id: int, section_id: int, *, key: str | None = None
 ) -> Section:
-    """Delete a section of the viewer's board. Its pins stay on the board, in no section. Returns
+    """Delete a section of a board. Its pins stay on the board, in no section. Returns
     the inactive section. Raises NotFound, Forbidden."""
 
     async def prepare() -> int:
         return await board_id_of(stores, Section, section_id)
 
     async def work(tx: ShardTx, board_id: int) -> Outcome[Section]:
-        _, section, raw = await lock_own(tx, Section, viewer_id, board_id, section_id)
+        _, section, raw = await lock_on_board(
+            *(tx, Section, viewer_id, board_id, section_id), may_order
+        )
         rows = Rows(tx)
         after = await deactivate(tx, rows, section, raw)
         tasks: list[AnyTask] = []
@@ -197,7 +200,9 @@ async def reorder_section(
         return await board_id_of(stores, Section, section_id)
 
     async def work(tx: ShardTx, board_id: int) -> Outcome[SectionReordered]:
-        _, section, _raw = await lock_own(tx, Section, viewer_id, board_id, section_id)
+        _, section, _raw = await lock_on_board(
+            *(tx, Section, viewer_id, board_id, section_id), may_order
+        )
         put = await reorder.put_at(
             *(tx, ListKey(ON_BOARD, board_id), section_id, before_section_id, after_section_id),
             now=at if at is not None else now_ms(),
@@ -264,7 +269,7 @@ async def move_pin_to_section(
     hold = Hold(stores, shard)
 
     async def check(tx: ShardTx, pin: Pin, target_id: int) -> None:
-        board, _, _ = await lock_own(tx, Pin, viewer_id, pin.board_id, pin_id)
+        board, _, _ = await lock_on_board(tx, Pin, viewer_id, pin.board_id, pin_id, may_order)
         await _check_section(tx, target_id, board)
 
     async def prepare() -> _Found:
@@ -280,7 +285,9 @@ async def move_pin_to_section(
         return _Found(pin.board_id, source_id)
 
     async def work(tx: ShardTx, found: _Found) -> Outcome[PinInSection]:
-        board, pin, raw = await lock_own(tx, Pin, viewer_id, found.board_id, pin_id)
+        board, pin, raw = await lock_on_board(
+            *(tx, Pin, viewer_id, found.board_id, pin_id), may_order
+        )
         if pin.section_id != found.section_id:
             raise Outdated
         if hold.taken and not await hold.release(tx):

@@ -92,7 +92,10 @@ class BoardStream:
             raise NotFound(f"There is no board {id}, or it is not yours to see.", "boardId")
         broadcasts, self._flips = context.stores.broadcasts, board.flips
         missed = None
-        if after is not None and not self._was_hidden(context, board, after.flips):
+        resumes = after is not None and not self._was_hidden(context, board, after.flips)
+        if board.secret and board.owner_id != context.viewer_id:
+            resumes = False  # a collaborator may have been none in between
+        if after is not None and resumes:
             missed = await broadcasts.since(board_topic(id), after.place)
         version = await _version(context, id)
         if after is None or missed is None:

@@ -71,6 +71,15 @@ class DeleteBoard(Input):
     board_id: str
 
 
+class Collaborator(Input):
+    board_id: str
+    user_id: str
+
+
+class Membership(Input):
+    board_id: str
+
+
 class PinImage:
     url: str
     width: int | None

@@ -101,6 +101,22 @@ class SavedPinPayload(Payload):
 
 
 @dataclass(kw_only=True, slots=True)
+class CollaboratorPayload(Payload):
+    """The payload of `inviteCollaborator` and `removeCollaborator`."""
+
+    board: Board | None = None
+    user: User | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class MembershipPayload(Payload):
+    """The payload of `acceptInvitation`, `declineInvitation` and `leaveBoard`."""
+
+    board: Board | None = None
+    viewer: User | None = None
+
+
+@dataclass(kw_only=True, slots=True)
 class UpdatePinPayload(Payload):
     pin: Pin | None = None
 

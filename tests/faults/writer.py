@@ -175,7 +175,7 @@ class _Objects:
 
 
 async def _write(config: StoresConfig, name: str, ids: Ids, last: int) -> None:
-    board_tasks.CHUNK = board_tasks.LOOKED_AT = 3
+    board_tasks.CHUNK = 3
     arrange.CHUNK = 2
     stores = await open_stores(config)
     for side in stores.pools:

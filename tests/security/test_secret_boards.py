@@ -1,4 +1,4 @@
-"""A secret board and its pins exist for their owner only, on every path."""
+"""A secret board and its pins exist for its owner and its collaborators only, on every path."""
 
 import re
 from collections.abc import AsyncIterator
@@ -12,7 +12,9 @@ from tests.gateways import Gateway, embedded_gateway
 from tests.interests import create_interest
 
 pytestmark = pytest.mark.anyio
-STRANGERS = ["stranger", None]
+STRANGERS = ["stranger", "former", "removed", "invited", None]
+"""Viewers who see nothing of it. Some collaborated on the board, and one is invited."""
+MEMBERS = ["owner", "member"]
 
 
 class World:
@@ -31,7 +33,7 @@ class World:
 @pytest.fixture(scope="module")
 async def world(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
     async with embedded_gateway(tmp_path_factory.mktemp("data")) as gateway:
-        await gateway.sign_up("owner", "stranger", "friend")
+        await gateway.sign_up("owner", "member", "friend", *filter(None, STRANGERS))
         world = World()
         world.gateway = gateway
         interest = await make_interest(gateway)
@@ -40,7 +42,11 @@ async def world(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World
             "owner", world.secret, "surprise party", interestIds=[interest]
         )
         world.interest = interest
-        for name in ("friend", "stranger"):
+        for name in ("member", "former", "removed"):
+            await join(gateway, world.secret, name)
+            pin = await gateway.pin(name, world.secret, f"party of {name}", interestIds=[interest])
+            await gateway.mutate(name, "likePin", "pin { id }", pinId=pin)
+        for name in ("friend", "stranger", "former"):
             await gateway.mutate(
                 name, "followUser", "user { id }", userId=str(gateway.people["owner"])
             )
@@ -66,7 +72,25 @@ async def world(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World
         await gateway.mutate(
             "owner", "updateBoard", "board { secret }", boardId=world.secret, secret=True
         )
+        await invite(gateway, world.secret, "invited")
+        await gateway.mutate("former", "leaveBoard", "board { id }", boardId=world.secret)
+        removed = str(gateway.people["removed"])
+        await gateway.mutate(
+            "owner", "removeCollaborator", "board { id }", boardId=world.secret, userId=removed
+        )
         yield world
+
+
+async def invite(gateway: Gateway, board: str, user: str) -> None:
+    given = {"boardId": board, "userId": str(gateway.people[user])}
+    await gateway.mutate("owner", "inviteCollaborator", "board { id }", **given)
+
+
+async def join(gateway: Gateway, board: str, user: str) -> None:
+    """Let a user become a collaborator of a board of the owner."""
+    await invite(gateway, board, user)
+    joined = await gateway.mutate(user, "acceptInvitation", "board { id }", boardId=board)
+    assert joined["board"]["id"] == board
 
 
 async def index(gateway: Gateway) -> None:
@@ -116,6 +140,15 @@ PATHS = {
     "the pin's oldest comments": "query($pin: ID!) { pin(id: $pin) "
     "{ comments(orderBy: OLDEST) { edges { node { id text } } } } }",
     "a liker's list": '{ user(username: "friend") { likedPins { edges { node { id title } } } } }',
+    "the lists of former collaborators": '{ former: user(username: "former") '
+    "{ pinCount pins { edges { node { id title } } } likedPins { edges { node { title } } } "
+    "collaboratingBoards { edges { node { id name } } } } "
+    'removed: user(username: "removed") { pins { edges { node { id title } } } } }',
+    "a collaborator's list": '{ user(username: "member") '
+    "{ pins { edges { node { id title } } } likedPins { edges { node { title } } } "
+    "collaboratingBoards { edges { node { id name } } } } }",
+    "the secret board's collaborators": "query($secret: ID!) { board(id: $secret) { viewerRole "
+    "collaborators { edges { node { username } } } invitedUsers { edges { node { id } } } } }",
     "a follower's list": '{ user(username: "friend") '
     "{ followingBoards { edges { node { id name } } } "
     "byName: followingBoards(orderBy: NAME) { edges { node { id name } } } "
@@ -152,7 +185,7 @@ async def test_a_stranger_finds_nothing_of_it(
     assert "errors" not in response
     text = str(response["data"])
     ids = (world.secret, world.pin, world.comment, world.section)
-    for hidden in (*ids, "Plans", "nice party", "candles"):
+    for hidden in (*ids, "Plans", "nice party", "party of", "candles"):
         assert hidden not in text
 
 
@@ -166,10 +199,13 @@ async def test_a_stranger_who_follows_it_does_not_see_it_in_the_following_feed(
 async def test_the_owners_counts_do_not_tell_of_it_once_jobs_have_run(world: World) -> None:
     await world.gateway.settle()
     query = '{ user(username: "owner") { boardCount pinCount } }'
-    assert (await world.gateway.data(query, "stranger"))["user"] == {"boardCount": 0, "pinCount": 0}
+    for viewer in STRANGERS:
+        counts = (await world.gateway.data(query, viewer))["user"]
+        assert counts == {"boardCount": 0, "pinCount": 0}
     assert (await world.gateway.data(query, "owner"))["user"] == {"boardCount": 1, "pinCount": 1}
 
 
+@pytest.mark.parametrize("viewer", ["stranger", "former", "invited"])
 @pytest.mark.parametrize(
     ("mutation", "given"),
     [
@@ -190,16 +226,21 @@ async def test_the_owners_counts_do_not_tell_of_it_once_jobs_have_run(world: Wor
         ("movePinToSection", {"pinId": "pin", "sectionId": "section"}),
         ("followBoard", {"boardId": "secret"}),
         ("deleteComment", {"commentId": "comment"}),
+        ("removeCollaborator", {"boardId": "secret", "userId": "friend"}),
+        ("inviteCollaborator", {"boardId": "secret", "userId": "friend"}),
         *(("report", {"id": id, "reason": "=SPAM"}) for id in ("pin", "secret", "comment")),
     ],
 )
 async def test_a_stranger_cannot_tell_it_from_what_never_was(
-    world: World, mutation: str, given: dict[str, Any]
+    world: World, mutation: str, given: dict[str, Any], viewer: str
 ) -> None:
     absent = {"pin": 999, "secret": 999, "comment": 999, "section": 999, "repin": 998}
     absent["section2"] = 998
+    friend = world.gateway.people["friend"]
 
     def id_of(name: str, missing: bool) -> str:
+        if name == "friend":
+            return str(friend)
         real = int(getattr(world, name.rstrip("2"))) + name.count("2")
         # The same shard and type, another number.
         return str((real >> 36 << 36) + absent[name]) if missing else str(real)
@@ -213,8 +254,8 @@ async def test_a_stranger_cannot_tell_it_from_what_never_was(
                 filled[name] = value[1:] if value.startswith("=") else id_of(value, missing)
         return filled
 
-    seen = await world.gateway.try_to("stranger", mutation, "", **fill(missing=False))
-    never = await world.gateway.try_to("stranger", mutation, "", **fill(missing=True))
+    seen = await world.gateway.try_to(viewer, mutation, "", **fill(missing=False))
+    never = await world.gateway.try_to(viewer, mutation, "", **fill(missing=True))
     assert [e["code"] for e in seen["errors"]] == ["NOT_FOUND"]
     assert masked(seen["errors"]) == masked(never["errors"])
 
@@ -232,13 +273,56 @@ async def test_what_one_liked_or_followed_can_be_given_up_and_still_is_not_shown
     assert (unliked["pin"], unfollowed["board"]) == (None, None)
 
 
-async def test_the_owner_finds_all_of_it(world: World) -> None:
-    for path in ("board", "pin", "nodes", "the owner's lists"):
-        response = await world.gateway.data(PATHS[path], "owner", **used(PATHS[path], world))
-        assert world.pin in str(response) or world.secret in str(response)
+@pytest.mark.parametrize("mutation", ["acceptInvitation", "declineInvitation", "leaveBoard"])
+async def test_a_stranger_has_no_invitation_to_it(world: World, mutation: str) -> None:
+    absent = str((int(world.secret) >> 36 << 36) + 999)
+    seen, never = [
+        await world.gateway.try_to("stranger", mutation, "", boardId=id)
+        for id in (world.secret, absent)
+    ]
+    assert [e["code"] for e in seen["errors"]] == ["NOT_FOUND"]
+    assert masked(seen["errors"]) == masked(never["errors"])
+
+
+@pytest.mark.parametrize("viewer", MEMBERS)
+async def test_the_members_find_all_of_it(world: World, viewer: str) -> None:
+    paths = [
+        "board",
+        "node of the board",
+        "pin",
+        "node of the comment",
+        "nodes",
+        "a repin's source",
+    ]
+    paths += ["the secret board's pins by likes", "the pin's oldest comments"]
+    paths += ["the secret board's collaborators"]
+    paths += ["the owner's lists"] if viewer == "owner" else ["a collaborator's list"]
+    for path in paths:
+        response = await world.gateway.data(PATHS[path], viewer, **used(PATHS[path], world))
+        found = (world.pin, world.secret, "nice party", "party of", "member")
+        assert any(text in str(response) for text in found), path
     for path in ("the sections", "node of the section"):
-        response = await world.gateway.data(PATHS[path], "owner", **used(PATHS[path], world))
+        response = await world.gateway.data(PATHS[path], viewer, **used(PATHS[path], world))
         assert "candles" in str(response)
+
+
+async def test_a_member_sees_the_pins_of_all_who_added_some(world: World) -> None:
+    query = """query($secret: ID!) { board(id: $secret) {
+      viewerRole pins { edges { node { title } } } } }"""
+    board = (await world.gateway.data(query, "member", secret=world.secret))["board"]
+    assert board["viewerRole"] == "COLLABORATOR"
+    titles = {edge["node"]["title"] for edge in board["pins"]["edges"]}
+    assert {"party of member", "party of former", "party of removed", "surprise party"} <= titles
+
+
+async def test_an_invited_user_learns_the_name_and_the_owner_by_the_invitation_only(
+    world: World,
+) -> None:
+    query = "{ boardInvitations { edges { node { boardId boardName owner { username } } } } }"
+    for viewer in STRANGERS[:-1]:
+        found = (await world.gateway.data(query, viewer))["boardInvitations"]["edges"]
+        invitation = {"boardId": world.secret, "boardName": "Plans", "owner": {"username": "owner"}}
+        assert found == ([{"node": invitation}] if viewer == "invited" else [])
 
 
 def used(query: str, world: World) -> dict[str, Any]:

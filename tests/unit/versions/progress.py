@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from datasources.ids import Kind, compose
-from datasources.mappings import ListKey, Mapping, Position
+from datasources.mappings import ListKey, Mapping
 from datasources.protocols import Job, OutboxRow, Visit
 from datasources.records import Image
 from datasources.streaq import worker
@@ -105,9 +105,8 @@ PROGRESSES: dict[str, Kept] = {
         None,
         _lane_places,
     ),
-    "cursor-BoardSecrecy.txt": Kept(
-        Position(SEQUENCE, PIN), f"{SEQUENCE} {PIN}".encode(), board_tasks._position
-    ),
+    "cursor-BoardSecrecy.txt": Kept(0, None, board_tasks._pin_of),
+    "cursor-BoardSecrecy-pin.txt": Kept(PIN, str(PIN).encode(), board_tasks._pin_of),
     "cursor-Respace.txt": Kept(
         Window(5, SEQUENCE, 1, -1), f"5 {SEQUENCE} 1 -1".encode(), respace_job._decoded
     ),

@@ -46,9 +46,9 @@ def test_every_form_has_a_payload() -> None:
 
 def test_every_input_has_a_fingerprint() -> None:
     """Inputs of edits are inside a Target. The inputs of profiles, accounts, keys, events,
-    notifications, reports and sections came after that version."""
+    notifications, reports, sections and members came after that version."""
     changes = {"BoardChange", "PinChange", "ProfileChange", "NameChange", "Deletion", "Events"}
-    changes |= {"Notifications", "NewReport", "EmailChange", "SubjectChange"}
+    changes |= {"Notifications", "NewReport", "EmailChange", "SubjectChange", "Member"}
     changes |= {"NewSection", "SectionName", "ReorderSection", "MoveToSection"}
     kept = {type(given).__name__ for given in INPUTS.values()} | changes
     assert kept == {input.__name__ for input in Input.__subclasses__()}

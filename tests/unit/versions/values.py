@@ -20,6 +20,7 @@ from feed_engine.outbox.change import (
     Followed,
     InterestShort,
     KeyEnded,
+    MembershipChanged,
     NameEnded,
     PinArrived,
     PinHidden,
@@ -52,6 +53,7 @@ TASKS: list[Task] = [
     CommentChanged(compose(3, Kind.COMMENT, 10)),
     PinHidden(PIN),
     TextChanged((USER, BOARD)),
+    MembershipChanged(BOARD, USER),
     BoardSecrecy(BOARD, True, 8),
     BoardDeleted(BOARD, 9),
     SectionDeleted(SECTION),
@@ -134,6 +136,15 @@ VALUES: dict[str, Kept] = {
         )
     ),
     "board.json": _record(records.Board(id=BOARD, name="Tea", owner_id=USER, secret=True, flips=3)),
+    "board-members.json": _record(
+        records.Board(
+            id=BOARD,
+            name="Tea",
+            owner_id=USER,
+            collaborators=(compose(5, Kind.USER, 6),),
+            invited=(compose(6, Kind.USER, 7),),
+        )
+    ),
     "pin.json": _record(
         records.Pin(id=PIN, board_id=BOARD, owner_id=USER, title="Gyokuro", image=IMAGE)
     ),

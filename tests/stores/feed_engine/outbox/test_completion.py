@@ -255,7 +255,6 @@ async def test_a_job_interrupted_at_any_moment_goes_on_where_it_was(
 ) -> None:
     stores, people, _ = place
     monkeypatch.setattr(board_tasks, "CHUNK", 2)
-    monkeypatch.setattr(board_tasks, "LOOKED_AT", 3)
     owner, interest = await people.user(), await people.interest()
     boards = [await people.board(owner) for _ in range(2)]
     pins = [await people.pin(boards[number % 2], interest) for number in range(14)]
@@ -305,10 +304,8 @@ async def test_a_saved_cursor_is_handed_to_its_task(place: Place) -> None:
         saved.append(cursor)
 
     task = BoardSecrecy(board_id=board.id, secret=False, at=0)
-    [top, _] = await people.rows(Mapping.USER_HAS_PINS, owner.id)
-    cursor = f"{top.sequence} {top.to_id}".encode()
-    await board_tasks.board_secrecy(stores, task, cursor, advance)
-    assert await people.list(Mapping.USER_HAS_PUBLIC_PINS, owner.id) == [first.id]
+    await board_tasks.board_secrecy(stores, task, str(first.id).encode(), advance)
+    assert await people.list(Mapping.USER_HAS_PUBLIC_PINS, owner.id) == [second.id]
     await drain(stores)
     assert await people.list(Mapping.USER_HAS_PUBLIC_PINS, owner.id) == [second.id, first.id]
 

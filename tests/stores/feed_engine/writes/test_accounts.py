@@ -91,6 +91,19 @@ async def live(stores: Stores, people: People) -> Life:
     ids.update(sections)
     bobs_board = await people.board(bob)
     bobs_pin = await people.pin(bobs_board, interest)
+    # boards of each that the other shares
+    shared, asked = await people.board(bob, secret=True), await people.board(bob)
+    for board, user in ((shared, ann), (boards[0], bob), (boards[1], bob)):
+        await writes.invite_collaborator(stores, board.owner_id, board.id, user.id)
+        await writes.accept_invitation(stores, user.id, board.id)
+        draft = writes.NewPin(board_id=board.id, title=TEXT, interest_ids=(interest.id,))
+        added = (await writes.create_pin(stores, user.id, draft)).pin
+        ids.add(added.id)
+        await writes.like_pin(stores, board.owner_id, added.id)
+        await writes.hide_pin(stores, bob.id, added.id)
+        comment = writes.NewComment(pin_id=added.id, text="hello")
+        ids.add((await writes.create_comment(stores, bob.id, comment)).comment.id)
+    await writes.invite_collaborator(stores, bob.id, asked.id, ann.id)
     # what others did with ann's
     await writes.follow(stores, bob.id, ann.id)
     await writes.follow(stores, bob.id, boards[0].id)
@@ -192,7 +205,7 @@ async def test_all_is_gone_at_the_acknowledgement_before_any_job(
     boards = await people.list(Mapping.USER_HAS_BOARDS, life.ann.id)
     pins = await people.list(Mapping.USER_HAS_PINS, life.ann.id)
     assert len(boards) == 2
-    assert len(pins) == 3
+    assert len(pins) == 4
     await delete(stores, life.ann)
     assert not await visible(stores, lambda: access.find_user(stores, life.bob.id, life.ann.id))
     for id in boards:
@@ -263,6 +276,10 @@ async def test_the_first_job_ends_what_others_see_and_corrects_their_counts(
     for mapping in (Mapping.PIN_LIKED_BY_USERS, Mapping.PIN_HAS_COMMENTS):
         assert await people.list(mapping, life.bobs_pin.id) == []
     assert await people.list(Mapping.USER_HAS_PINS, life.ann.id) == []
+    assert await people.list(Mapping.USER_HAS_PINS, life.bob.id) == [life.bobs_pin.id]
+    for mapping in (Mapping.USER_COLLABORATES_ON_BOARDS, Mapping.USER_INVITED_TO_BOARDS):
+        for user in (life.ann, life.bob):
+            assert await people.list(mapping, user.id) == []
     for kind in (Kind.USER, Kind.BOARD, Kind.SECTION, Kind.COMMENT):
         found = await stores.shards.objects.list(kind, 0, 1000)
         assert not [id for id, data in found if TEXT.encode() in data]

@@ -22,7 +22,7 @@ from tests.embedded_stores import drain
 from tests.people import People
 
 pytestmark = pytest.mark.anyio
-FOLLOWED_USER, FOLLOWED_BOARD, SAVED, LIKED, COMMENTED = NotificationKind
+FOLLOWED_USER, FOLLOWED_BOARD, SAVED, LIKED, COMMENTED, *_ = NotificationKind
 NOW = 1_700_000_000_000
 
 
@@ -170,14 +170,14 @@ async def test_a_job_that_read_an_older_state_does_not_win(
     await drain(stores)
     await writes.like_pin(stores, bob.id, pin.id)
     late: list[Notification] = []
-    store = notification_tasks._store
+    store = notification_tasks.store
 
     async def hold(_: Stores, act: Notification) -> None:
         late.append(act)
 
-    monkeypatch.setattr(notification_tasks, "_store", hold)
+    monkeypatch.setattr(notification_tasks, "store", hold)
     await notify_of_like(stores, PinLiked(bob.id, pin.id, 1))
-    monkeypatch.setattr(notification_tasks, "_store", store)
+    monkeypatch.setattr(notification_tasks, "store", store)
     await writes.unlike_pin(stores, bob.id, pin.id)
     await notify_of_like(stores, PinUnliked(bob.id, pin.id))
     [read] = late

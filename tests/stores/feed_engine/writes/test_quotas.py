@@ -244,6 +244,9 @@ async def test_every_write_of_a_viewer_is_counted(bounded: Stores, people: Peopl
     mine, two = await people.board(ann), await people.board(ann)
     pins = [await people.pin(mine) for _ in range(200)]
     said = (await comment(bounded._replace(writes_per_day=0), ann, pin)).comment
+    theirs = [await people.board(bob) for _ in range(2)]
+    for shared in theirs:
+        await writes.invite_collaborator(stores, bob.id, shared.id, ann.id)
     ids = [own.id for own in pins]
     board, own, key = mine.id, ids[0], subject_key("https://id.example/", "ann")
     new_section = writes.NewSection(board_id=board, name="s")
@@ -267,6 +270,11 @@ async def test_every_write_of_a_viewer_is_counted(bounded: Stores, people: Peopl
         lambda: writes.delete_section(stores, ann.id, parts[0]): 0,
         lambda: writes.move_pin(stores, ann.id, own, two.id): 1,
         lambda: writes.delete_pin(stores, ann.id, own): 0,
+        lambda: writes.invite_collaborator(stores, ann.id, board, bob.id): 1,
+        lambda: writes.remove_collaborator(stores, ann.id, board, bob.id): 0,
+        lambda: writes.accept_invitation(stores, ann.id, theirs[0].id): 1,
+        lambda: writes.decline_invitation(stores, ann.id, theirs[1].id): 0,
+        lambda: writes.leave_board(stores, ann.id, theirs[0].id): 0,
         lambda: writes.delete_board(stores, ann.id, two.id): 0,
         lambda: writes.like_pin(stores, ann.id, pin.id): 1,
         lambda: writes.unlike_pin(stores, ann.id, pin.id): 0,
