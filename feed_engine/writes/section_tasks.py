@@ -12,7 +12,7 @@ from feed_engine.outbox.change import Advance, Change, SectionDeleted
 from feed_engine.transactions.access import lock_any, recall
 from feed_engine.transactions.commit import Rows, commit
 from feed_engine.transactions.edit import edit
-from feed_engine.writes.section_rows import IN_SECTION, leave
+from feed_engine.writes.section_rows import IN_SECTION, end_row
 
 CHUNK = 100  # pins in a transaction
 
@@ -38,7 +38,7 @@ async def _take_out(stores: Stores, section: Section, pin_ids: list[int]) -> Non
             pin, raw = found
             if pin.section_id == section.id:
                 await edit(tx, pin, raw, {"section_id": None, "flips": board[0].flips})
-                await leave(tx, rows, pin)
+            await end_row(tx, rows, section.id, pin_id)
         return rows.change(objects=pin_ids)
 
     await commit(stores, shard_of(section.id), work)

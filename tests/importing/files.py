@@ -56,6 +56,10 @@ def pin(key: str, board: str, **fields: Any) -> dict[str, Any]:
     return {"type": "pin", "key": key, "board": board, **fields}
 
 
+def section(key: str, board: str, **fields: Any) -> dict[str, Any]:
+    return {"type": "section", "key": key, "board": board, "name": f"Section {key}", **fields}
+
+
 def interest(key: str, **fields: Any) -> dict[str, Any]:
     return {"type": "interest", "key": key, "name": key.title(), "slug": key, **fields}
 

@@ -17,6 +17,7 @@ from datasources.protocols import Lease, Sides, Stores
 from datasources.records import Board, Pin, Record
 from feed_engine import writes
 from feed_engine.feeds.rows import FOLLOWING, POOLS, POPULAR_ROWS, id_row
+from gateway.operate.imports import checks
 from gateway.operate.imports.entries import json_lines
 from gateway.operate.imports.loader import import_entries
 from gateway.operate.imports.report import Bad, ImportOptions, ImportStopped, Progress, summary
@@ -33,6 +34,7 @@ from tests.importing.files import (
     interest,
     like,
     pin,
+    section,
     take,
     user,
 )
@@ -160,6 +162,12 @@ async def test_pins_of_secret_boards_are_in_no_public_list(stores: Stores) -> No
         (pin("x", "b", source="x"), "its source 'x'"),
         (pin("x", "b", interests=["tea", "mud"]), "there is no interest 'mud'"),
         (pin("x", "b", sequence="5"), "sequence 5 on board 'b' is another pin's already"),
+        (section("s", "b"), "section 's' is there already, in line 7"),
+        (section("x", "nowhere"), "there is no board 'nowhere'"),
+        (section("x", "b", sequence="7"), "sequence 7 on board 'b' is another section's already"),
+        (section("x", "b", name=" "), "at `$.name`"),
+        (pin("x", "b", section="nothing"), "its section 'nothing' is no section of its board"),
+        (pin("x", "b", section_sequence="4"), "Expected `section` beside `section_sequence`"),
         (comment("c", "nothing", "ann"), "there is no pin 'nothing'"),
         (comment("c", "p", "nobody"), "there is no user 'nobody'"),
         (like("ann", "p"), "'ann' likes 'p' already, in line 5"),
@@ -176,19 +184,58 @@ async def test_a_bad_line_is_told_by_its_number_and_the_rest_loaded(
 ) -> None:
     good = (
         user("ann"), interest("tea"), board("b", "ann"), pin("p", "b", sequence="5"),
-        like("ann", "p"), follow("ann", board="b"),
+        like("ann", "p"), follow("ann", board="b"), section("s", "b", sequence="7"),
     )  # fmt: skip
     heard: list[Bad] = []
     data = [x if isinstance(x, bytes) else msgspec.json.encode(x) for x in (*good, line)]
     lines = json_lines(io.BytesIO(b"\n".join(data)))
     report = await import_entries(stores, lines, options=NO_FEEDS, on_bad=heard.append)
-    assert [bad.line for bad in report.bad] == [7]
+    assert [bad.line for bad in report.bad] == [8]
     assert says in report.bad[0].message
     assert heard == report.bad
     assert report.bad_lines == 1
     exported = canonical_set(await give(stores))
-    assert canonical_set(b"\n".join(data[:6])) <= exported
+    assert canonical_set(b"\n".join(data[:7])) <= exported
     assert await audit(stores) == []
+
+
+async def test_an_import_that_is_repeated_keeps_what_people_did_with_sections(
+    stores: Stores,
+) -> None:
+    in_sections = {"1": "s", "2": "s", "3": "t", "4": "u"}
+    lines = [user("ann"), board("b", "ann"), *(section(key, "b") for key in "stu")]
+    lines += [pin(key, "b", section=to) for key, to in in_sections.items()]
+    assert (await take(stores, *lines)).bad == []
+    me = (await objects(stores, Kind.USER))["ann"].id
+    parts, pins = await objects(stores, Kind.SECTION), await objects(stores, Kind.PIN)
+    await writes.move_pin_to_section(stores, me, pins["1"].id, parts["t"].id)
+    await writes.move_pin_to_section(stores, me, pins["2"].id, None)
+    await writes.delete_section(stores, me, parts["u"].id)
+    await drain(stores)
+    report = await take(stores, *lines, section("v", "b"), pin("5", "b", section="v"))
+    assert report.bad == []
+    assert {kind: count for kind, count in report.new.items() if count} == {"section": 1, "pin": 1}
+    found = await objects(stores, Kind.PIN)
+    parts = await objects(stores, Kind.SECTION)
+    assert [found[key].section_id for key in "12345"] == [
+        parts["t"].id, None, parts["t"].id, None, parts["v"].id
+    ]  # fmt: skip
+    assert not parts["u"].active
+    assert await audit(stores) == []
+
+
+async def test_the_sections_of_a_board_are_bounded_in_a_file_too(
+    stores: Stores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checks, "MOST", 2)
+    parts = [section(str(number), "b") for number in range(3)]
+    report = await take(stores, user("ann"), board("b", "ann"), *parts, pin("p", "b", section="2"))
+    assert [bad.message for bad in report.bad] == [
+        "board 'b' has more than 2 sections",
+        "its section '2' is no section of its board: made without a section",
+    ]
+    assert len(await objects(stores, Kind.SECTION)) == 2
+    assert len(await objects(stores, Kind.PIN)) == 1
 
 
 async def test_what_hangs_on_a_bad_line_is_left_out_with_it(stores: Stores) -> None:
@@ -486,7 +533,7 @@ async def test_a_touched_file_completes_its_interrupted_import_with_the_first_da
         raise RuntimeError("interrupted")
 
     with monkeypatch.context() as patch:
-        patch.setattr("gateway.operate.imports.objects._place", interrupted)
+        patch.setattr("gateway.operate.imports.objects.place", interrupted)
         with pytest.raises(RuntimeError, match="interrupted"):
             await import_file(stores, file, options=options)
     os.utime(file, (2_000_000, 2_000_000))

@@ -73,6 +73,12 @@ async def test_what_people_made_and_moved_themselves_comes_back_elsewhere(fresh:
             for n in range(5)
         ]
         await writes.reorder_pin(stores, ann.id, made.board.id, pins[0].id, pins[3].id, pins[2].id)
+        new = writes.NewSection(board_id=made.board.id, name="Part")
+        parts = [(await writes.create_section(stores, ann.id, new)).section.id for _ in range(3)]
+        await writes.reorder_section(stores, ann.id, parts[0], None, parts[1])
+        await writes.delete_section(stores, ann.id, parts[2])
+        for pin in pins[:4]:
+            await writes.move_pin_to_section(stores, ann.id, pin.id, parts[0])
         await writes.delete_pin(stores, ann.id, pins[1].id)
         await drain(stores)
         first, order = await give(stores), await boards_in_order(stores)

@@ -216,6 +216,15 @@ def worlds(draw: st.DrawFn) -> list[bytes]:
         secret=st.booleans(),
         created=_time,
     )
+    sections = list[dict[str, Any]]()
+    if boards:
+        sections = objects(
+            "section",
+            draw(st.integers(0, 4)),
+            board=key_of(boards),
+            name=_words,
+            created=_few_times,
+        )
     pins: list[dict[str, Any]] = []
     if boards:
         pins = objects(
@@ -236,11 +245,16 @@ def worlds(draw: st.DrawFn) -> list[bytes]:
             pin["source"] = pins[draw(st.integers(0, n - 1))]["key"]
         if draw(st.integers(0, 3)) == 0:
             pin["sequence"] = str(draw(st.integers(1, 10**38 - 1)) // 100 * 100 + n + 1)
+        if parts := [it for it in sections if it["board"] == pin["board"]]:
+            pin["section"] = draw(key_of(parts))
+            if draw(st.booleans()):
+                place = draw(st.integers(1, 10**38 - 1)) // 100 * 100 + n + 1
+                pin["section_sequence"] = str(place)
     for board in boards:
         mine = [pin["key"] for pin in pins if pin["board"] == board["key"]]
         if mine and draw(st.booleans()):
             board["cover"] = draw(st.sampled_from(mine))
-    lines = [*users, *interests, *boards, *pins]
+    lines = [*users, *interests, *boards, *sections, *pins]
     if pins:
         lines += objects(
             "comment",

@@ -12,7 +12,15 @@ from tests.demo import copy_demo
 from tests.outside.node_tools import ensure_chromium, run_client
 from tests.pinway_process import Serving, serving
 
-TABS = ["HomeFeed", "BoardWithPins", "ReorderPin", "FollowUser", "CreatePin", "BoardChanged"]
+TABS = [
+    "HomeFeed",
+    "BoardWithPins",
+    "ReorderPin",
+    "FollowUser",
+    "CreatePin",
+    "BoardChanged",
+    "CreateSection",
+]
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,7 @@
 Each fault is reported with its line. The line is left out, together with the lines that refer to
 it."""
 
+from feed_engine.writes.sections import MOST
 from gateway.operate.imports.report import Complaints
 from gateway.operate.imports.spool import Spool
 
@@ -9,6 +10,7 @@ KINDS = {
     "users": "user",
     "interests": "interest",
     "boards": "board",
+    "sections": "section",
     "pins": "pin",
     "comments": "comment",
 }
@@ -25,9 +27,11 @@ def index(spool: Spool) -> None:
         ("users", "name"),
         ("interests", "name"),
         ("boards", "owner"),
+        ("sections", "board, sequence"),
         ("pins", "board, sequence"),
         ("pins", "wave"),
         ("pin_interests", "pin"),
+        ("pin_sections", "section, sequence"),
         ("likes", "user, pin"),
         ("follows", "follower, kind, target"),
     ):
@@ -47,6 +51,10 @@ def doubles(spool: Spool, complaints: Complaints) -> None:
     _drop_later(spool, complaints, "interests", "name", "slug {0!r} is there already")
     place = "sequence {1} on board {0!r} is another pin's already"
     _drop_later(spool, complaints, "pins", "board, sequence", place)
+    place = "sequence {1} on board {0!r} is another section's already"
+    _drop_later(spool, complaints, "sections", "board, sequence", place)
+    place = "section_sequence {1} in section {0!r} is another pin's already: made without a section"
+    _drop_later(spool, complaints, "pin_sections", "section, sequence", place)
     _drop_later(spool, complaints, "likes", "user, pin", "{0!r} likes {1!r} already")
     _drop_later(
         spool, complaints, "follows", "follower, kind, target", "{0!r} follows {1} {2!r} already"
@@ -57,6 +65,8 @@ def references(spool: Spool, complaints: Complaints) -> None:
     """Leave out lines that refer to an object that the file does not have, or that was left out."""
     _dangling(spool, complaints, "boards", "owner", "users")
     _dangling(spool, complaints, "pins", "board", "boards")
+    _dangling(spool, complaints, "sections", "board", "boards")
+    _crowded_boards(spool, complaints)
     reject(
         spool,
         complaints,
@@ -74,6 +84,7 @@ def references(spool: Spool, complaints: Complaints) -> None:
     for kind in ("user", "board", "interest"):
         _dangling(spool, complaints, "follows", "target", f"{kind}s", f"AND f.kind = '{kind}'")
     _covers(spool, complaints)
+    _sections(spool, complaints)
 
 
 def reject(
@@ -137,6 +148,23 @@ def _sources(spool: Spool, complaints: Complaints) -> None:
     message = "there is no pin {0!r} to be its source"
     reject(spool, complaints, "pins", f"{lost} AND {absent}", message)
     reject(spool, complaints, "pins", lost, "its source {0!r} was left out, or is its own repin")
+
+
+def _crowded_boards(spool: Spool, complaints: Complaints) -> None:
+    """Leave out the sections of a board beyond the number that it may have."""
+    numbered = "SELECT n, line, board, row_number() OVER (PARTITION BY board ORDER BY n) AS place"
+    select = f"SELECT n, line, board FROM ({numbered} FROM sections) WHERE place > {MOST}"
+    reject(spool, complaints, "sections", select, f"board {{0!r}} has more than {MOST} sections")
+
+
+def _sections(spool: Spool, complaints: Complaints) -> None:
+    """Take pins out of sections that are not on their boards. The pins stay."""
+    select = (
+        "SELECT s.n, s.line, s.section FROM pin_sections s JOIN pins p ON p.n = s.pin "
+        "WHERE NOT EXISTS (SELECT 1 FROM sections t WHERE t.key = s.section AND t.board = p.board)"
+    )
+    message = "its section {0!r} is no section of its board: made without a section"
+    reject(spool, complaints, "pin_sections", select, message)
 
 
 def _covers(spool: Spool, complaints: Complaints) -> None:

@@ -21,7 +21,7 @@ from datasources.mappings import (
     Position,
 )
 from datasources.protocols import Stores
-from datasources.records import Board, Comment, Image, Interest, Pin, Record, User
+from datasources.records import Board, Comment, Image, Interest, Pin, Record, Section, User
 from feed_engine.transactions.key_kinds import issuer_and_subject
 from gateway.operate.imports.jsonl import (
     AnyLine,
@@ -32,6 +32,7 @@ from gateway.operate.imports.jsonl import (
     InterestLine,
     LikeLine,
     PinLine,
+    SectionLine,
     UserLine,
     canonical,
     time_of,
@@ -41,7 +42,7 @@ from gateway.operate.imports.report import OnProgress, Progress, silent
 
 _OBJECTS = 1000  # objects in a read
 _LISTS, _PAGE = 250, 500
-_ORDER = (Kind.USER, Kind.INTEREST, Kind.BOARD, Kind.PIN, Kind.COMMENT)
+_ORDER = (Kind.USER, Kind.INTEREST, Kind.BOARD, Kind.SECTION, Kind.PIN, Kind.COMMENT)
 _EDGES = {
     Mapping.USER_LIKES_PINS: ("likes", Kind.PIN),
     Mapping.USER_FOLLOWS_USERS: ("follows", Kind.USER),
@@ -111,13 +112,12 @@ async def _lines(stores: Stores, keys: Keys, found: list[Record]) -> list[AnyLin
     """The lines of objects of one kind, without objects that refer to a missing owner, board or
     other object."""
     wanted: set[int] = set()
-    pins = [record for record in found if isinstance(record, Pin)]
     for record in found:
         wanted.update(_references(record))
     known = keys.of([*(record.id for record in found), *wanted])
-    places = await stores.shards.mappings.edges(
-        [EdgeKey(Mapping.BOARD_HAS_PINS, pin.board_id, pin.id) for pin in pins]
-    )
+    rows = [row for record in found for row in _rows(record)]
+    edges = await stores.shards.mappings.edges(rows) if rows else {}
+    places = {(key.mapping, key.to_id): str(edge.sequence) for key, edge in edges.items()}
     lines: list[AnyLine] = []
     for record in found:
         key, created = known.get(record.id), time_of(record.created)
@@ -163,7 +163,7 @@ async def _lines(stores: Stores, keys: Keys, found: list[Record]) -> list[AnyLin
                     )
                 )
             case Pin():
-                place = places.get(EdgeKey(Mapping.BOARD_HAS_PINS, record.board_id, record.id))
+                section = known.get(record.section_id or 0)
                 lines.append(
                     PinLine(
                         key=key,
@@ -175,7 +175,21 @@ async def _lines(stores: Stores, keys: Keys, found: list[Record]) -> list[AnyLin
                         image=_image(record.image),
                         source=known.get(record.source_id or 0),
                         interests=tuple(known[i] for i in record.interest_ids if i in known),
-                        sequence=str(place.sequence) if place else None,
+                        sequence=places.get((Mapping.BOARD_HAS_PINS, record.id)),
+                        section=section,
+                        section_sequence=places.get((Mapping.SECTION_HAS_PINS, record.id))
+                        if section
+                        else None,
+                    )
+                )
+            case Section():
+                lines.append(
+                    SectionLine(
+                        key=key,
+                        created=created,
+                        board=known[record.board_id],
+                        name=record.name,
+                        sequence=places.get((Mapping.BOARD_HAS_SECTIONS, record.id)),
                     )
                 )
             case Comment():
@@ -196,7 +210,7 @@ def _parents(record: Record) -> list[int]:
     match record:
         case Board():
             return [record.owner_id]
-        case Pin():
+        case Pin() | Section():
             return [record.board_id]
         case Comment():
             return [record.pin_id, record.author_id]
@@ -208,8 +222,22 @@ def _references(record: Record) -> list[int]:
         case Board():
             return [record.owner_id, record.cover_pin_id or 0]
         case Pin():
-            return [record.board_id, record.source_id or 0, *record.interest_ids]
+            section = record.section_id or 0
+            return [record.board_id, record.source_id or 0, section, *record.interest_ids]
     return _parents(record)
+
+
+def _rows(record: Record) -> list[EdgeKey]:
+    """The rows with the places of an object in ordered lists."""
+    match record:
+        case Pin():
+            places = [EdgeKey(Mapping.BOARD_HAS_PINS, record.board_id, record.id)]
+            if record.section_id:
+                places.append(EdgeKey(Mapping.SECTION_HAS_PINS, record.section_id, record.id))
+            return places
+        case Section():
+            return [EdgeKey(Mapping.BOARD_HAS_SECTIONS, record.board_id, record.id)]
+    return []
 
 
 def _image(image: Image | None) -> ImageField | None:

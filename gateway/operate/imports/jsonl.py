@@ -122,9 +122,19 @@ class BoardLine(Line, frozen=True, kw_only=True, tag="board"):
     cover: Key | None = None
 
 
+class SectionLine(Line, frozen=True, kw_only=True, tag="section"):
+    """A section of a board. `sequence` is its place on the board, as a pin's is."""
+
+    key: Key
+    board: Key
+    name: Name
+    sequence: Sequence | None = None
+
+
 class PinLine(Line, frozen=True, kw_only=True, tag="pin"):
     """A pin. `source` is the pin that it repins. `sequence` is the pin's place on its board, in
-    descending order; without it the place follows from `created` (see `sequence_of`)."""
+    descending order; without it the place follows from `created` (see `sequence_of`). `section` is
+    the key of a section of the board, and `section_sequence` the place in it."""
 
     key: Key
     board: Key
@@ -135,6 +145,8 @@ class PinLine(Line, frozen=True, kw_only=True, tag="pin"):
     source: Key | None = None
     interests: Interests = ()
     sequence: Sequence | None = None
+    section: Key | None = None
+    section_sequence: Sequence | None = None
 
 
 class CommentLine(Line, frozen=True, kw_only=True, tag="comment"):
@@ -158,7 +170,16 @@ class FollowLine(Line, frozen=True, kw_only=True, tag="follow"):
     interest: Key | None = None
 
 
-AnyLine = UserLine | InterestLine | BoardLine | PinLine | CommentLine | LikeLine | FollowLine
+AnyLine = (
+    UserLine
+    | InterestLine
+    | BoardLine
+    | SectionLine
+    | PinLine
+    | CommentLine
+    | LikeLine
+    | FollowLine
+)
 
 
 class BadLine(ValueError):
@@ -205,8 +226,10 @@ def canonical(line: AnyLine) -> bytes:
         changes["email"] = validation.email(line.email) if line.email else ""
     elif isinstance(line, PinLine):
         changes["interests"] = tuple(dict.fromkeys(line.interests))
-        if line.sequence == str(sequence_of(line.key, created_ms(line))):
-            changes["sequence"] = None
+    if isinstance(line, PinLine | SectionLine):
+        default = str(sequence_of(line.key, created_ms(line)))
+        places = (field for field in line.__struct_fields__ if field.endswith("sequence"))
+        changes |= {field: None for field in places if getattr(line, field) == default}
     return _ENCODER.encode(msgspec.structs.replace(line, **changes))
 
 
@@ -221,8 +244,8 @@ def time_of(ms: int) -> datetime | None:
 
 
 def sequence_of(key: str, created: int) -> int:
-    """The default place of a pin on its board: by time, and within a millisecond by a hash of its
-    key, so that no two pins share a place, whatever the order of the file's lines."""
+    """The default place of a pin or a section in an ordered list: by time, and within a millisecond
+    by a hash of its key, so that no two share a place, whatever the order of the file's lines."""
     digest = hashlib.blake2b(key.encode(), digest_size=12).digest()
     return created * SEQUENCE_STEP + int.from_bytes(digest, "big") % (SEQUENCE_STEP - 1) + 1
 
@@ -263,7 +286,9 @@ def _problem(line: AnyLine) -> str | None:
             validation.email(line.email or "none@example.org")
         except BadInput as error:
             return f"{error.message} - at `$.email`"
-    if isinstance(line, BoardLine | InterestLine) and not line.name.strip():
+    if isinstance(line, PinLine) and line.section_sequence and line.section is None:
+        return "Expected `section` beside `section_sequence`"
+    if isinstance(line, BoardLine | InterestLine | SectionLine) and not line.name.strip():
         return _blank("name")
     if isinstance(line, CommentLine) and not line.text.strip():
         return _blank("text")

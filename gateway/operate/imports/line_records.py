@@ -1,6 +1,6 @@
 """The records of an import's lines, with the ids of the objects that the lines name."""
 
-from datasources.records import Board, Comment, Interest, Pin, User
+from datasources.records import Board, Comment, Interest, Pin, Section, User
 from feed_engine.transactions import validation
 from feed_engine.transactions.key_kinds import subject_key
 from gateway.operate.imports.jsonl import (
@@ -8,6 +8,7 @@ from gateway.operate.imports.jsonl import (
     CommentLine,
     InterestLine,
     PinLine,
+    SectionLine,
     UserLine,
     created_ms,
 )
@@ -46,6 +47,10 @@ def board_of(line: BoardLine, owner_id: int, cover_pin_id: int | None = None) ->
         secret=line.secret,
         cover_pin_id=cover_pin_id,
     )
+
+
+def section_of(line: SectionLine, board_id: int) -> Section:
+    return Section(created=created_ms(line), key=line.key, board_id=board_id, name=line.name)
 
 
 def pin_of(

@@ -1,8 +1,8 @@
 """`pinway import`: imports a file of bookmarks or JSON Lines, in two passes.
 
 The first pass checks every line and stores the valid lines in a temporary file (`spool`). The
-second pass writes them in the order of their dependencies: users and interests, boards, pins by
-waves of repins, then comments, likes and follows, in batches of one shard. Every write is
+second pass writes them in the order of their dependencies: users and interests, boards, sections,
+pins by waves of repins, then comments, likes and follows, in batches of one shard. Every write is
 idempotent, so an import that was killed can be run again.
 """
 
@@ -25,6 +25,7 @@ from gateway.operate.imports import (
     objects,
     private_keys,
     related,
+    sections,
     unique_names,
 )
 from gateway.operate.imports.events import Fault, Trashed
@@ -192,8 +193,10 @@ async def write_lines(load: Load) -> None:
         checks.references(load.spool, load.complaints)
     if not await objects.load_boards(load):
         checks.references(load.spool, load.complaints)
+    await sections.load_sections(load)
     await objects.load_pins(load)
     await objects.set_covers(load)
+    await sections.fill_sections(load)
     await objects.load_comments(load)
     await edges.load_likes(load)
     await edges.load_follows(load)

@@ -42,7 +42,7 @@ async def load_boards(load: Load) -> bool:
         "JOIN users u ON u.key = b.owner ORDER BY owner, b.n"
     )
     left_out: list[tuple[Row, str, str]] = []
-    for shard, batch in _by_shard(load, waiting):
+    for shard, batch in by_shard(load, waiting):
         given = [_board(row) for row in batch]
         keys = [identity(row[3], row[2]) for row in batch]
         made = [records.encode(board) for board in given]
@@ -62,7 +62,7 @@ async def load_boards(load: Load) -> bool:
             if not board.secret:
                 edges.append((Mapping.USER_HAS_PUBLIC_BOARDS, edge))
         await load.rows(edges)
-        _note(load, "boards", batch, ids)
+        note(load, "boards", batch, ids)
         done += len(batch)
         load.step("boards", done, total, "boards")
     for (n, number, key, *_), name, why in left_out:
@@ -72,6 +72,8 @@ async def load_boards(load: Load) -> bool:
         pins = "SELECT n, line, ? FROM pins WHERE board = ?"
         message = f"it is on board {{0!r}}, which {why}"
         checks.reject(load.spool, load.complaints, "pins", pins, message, (name, key))
+        parts = "SELECT n, line, ? FROM sections WHERE board = ?"
+        checks.reject(load.spool, load.complaints, "sections", parts, message, (name, key))
     load.report.loaded["board"] = load.spool.count("boards")
     return not left_out
 
@@ -102,14 +104,14 @@ async def load_pins(load: Load) -> None:
             Edge(pin.board_id, id, int(row[7]), 1)
             for pin, id, row in zip(pins, ids, batch, strict=True)
         ]
-        await _place(load, shard, places)
+        await place(load, shard, Mapping.BOARD_HAS_PINS, places)
         await _list_pins(load, pins, ids)
-        _note(load, "pins", batch, ids)
+        note(load, "pins", batch, ids)
         done += len(batch)
         load.step("pins", done, total, "pins")
 
     for wave in range(waves + 1):
-        await concurrently(_by_shard(load, waiting.format(wave)), load_some)
+        await concurrently(by_shard(load, waiting.format(wave)), load_some)
     load.report.loaded["pin"] = total
 
 
@@ -122,7 +124,7 @@ async def load_comments(load: Load) -> None:
         "JOIN pins p ON p.key = c.pin JOIN users u ON u.key = c.author "
         "WHERE c.id IS NULL ORDER BY pin, c.n"
     )
-    for shard, batch in _by_shard(load, waiting):
+    for shard, batch in by_shard(load, waiting):
         comments = [_comment(row) for row in batch]
         keys = [identity(row[3], row[2]) for row in batch]
         made = [records.encode(comment) for comment in comments]
@@ -133,7 +135,7 @@ async def load_comments(load: Load) -> None:
                 for c, id in zip(comments, ids, strict=True)
             ]
         )
-        _note(load, "comments", batch, ids)
+        note(load, "comments", batch, ids)
         done += len(batch)
         load.step("comments", done, total, "comments")
     load.report.loaded["comment"] = total
@@ -145,7 +147,7 @@ async def set_covers(load: Load) -> None:
         "SELECT b.n, b.line, b.key, b.id AS board, p.id FROM boards b "
         "JOIN pins p ON p.key = b.cover ORDER BY board"
     )
-    for shard, batch in _by_shard(load, waiting):
+    for shard, batch in by_shard(load, waiting):
         covers = {row[3]: row[4] for row in batch}
 
         async def work(tx: ShardTx, covers: dict[int, int] = covers) -> None:
@@ -158,10 +160,10 @@ async def set_covers(load: Load) -> None:
         await load.forget_objects(list(covers))
 
 
-async def _place(load: Load, shard: int, places: list[Edge]) -> None:
-    """Write the pins' rows on their boards. If another pin has a pin's place (it was moved there,
-    or came from another file), the pin gets the nearest free place above."""
-    edges: Edges = [(Mapping.BOARD_HAS_PINS, edge) for edge in places]
+async def place(load: Load, shard: int, mapping: Mapping, places: list[Edge]) -> None:
+    """Write the rows of pins or sections on their boards. If another entry has the place (it was
+    moved there, or came from another file), the entry gets the nearest free place above."""
+    edges: Edges = [(mapping, edge) for edge in places]
     try:
         await load.rows(edges)
         return
@@ -170,15 +172,19 @@ async def _place(load: Load, shard: int, places: list[Edge]) -> None:
 
     async def work(tx: ShardTx) -> None:
         for edge in places:
-            key = ListKey(Mapping.BOARD_HAS_PINS, edge.from_id)
-            if await tx.edge(EdgeKey(*key, edge.to_id)) is None:
-                free = edge.sequence
-                while (row := await tx.above(key, free - 1)) and row.sequence == free:
-                    free += 1
-                await tx.put_edge(key.mapping, edge._replace(sequence=free))
+            if await tx.edge(EdgeKey(mapping, edge.from_id, edge.to_id)) is None:
+                await put_above(tx, mapping, edge)
 
     await load.transact(shard, work)
     await load.forget_lists(edges)
+
+
+async def put_above(tx: ShardTx, mapping: Mapping, edge: Edge) -> None:
+    """Write a new row of an ordered list at its place, or at the nearest free place above."""
+    key, free = ListKey(mapping, edge.from_id), edge.sequence
+    while (row := await tx.above(key, free - 1)) and row.sequence == free:
+        free += 1
+    await tx.put_edge(mapping, edge._replace(sequence=free))
 
 
 async def _with_stored_dates(load: Load, pins: list[Pin], ids: list[int]) -> list[Pin]:
@@ -237,12 +243,12 @@ def _has_cover(board_id: int, data: bytes) -> bool:
     return isinstance(board, Board) and board.cover_pin_id is not None
 
 
-def _by_shard(load: Load, sql: str) -> Iterator[tuple[int, list[Row]]]:
+def by_shard(load: Load, sql: str) -> Iterator[tuple[int, list[Row]]]:
     """Batches of rows by shard. The fourth column is an id, by which the rows are sorted."""
     return batches_by(load.spool.rows(sql), lambda row: shard_of(row[3]), load.options.batch)
 
 
-def _note(load: Load, table: str, batch: list[Row], ids: list[int]) -> None:
+def note(load: Load, table: str, batch: list[Row], ids: list[int]) -> None:
     rows = [(id, row[0]) for id, row in zip(ids, batch, strict=True)]
     load.spool.many(f"UPDATE {table} SET id = ? WHERE n = ?", rows)
 

@@ -13,6 +13,7 @@ from gateway.operate.imports.jsonl import (
     InterestLine,
     LikeLine,
     PinLine,
+    SectionLine,
     UserLine,
     created_ms,
     sequence_of,
@@ -28,9 +29,12 @@ CREATE TABLE users (n INTEGER PRIMARY KEY, line INT, key TEXT, name TEXT, adopt 
 CREATE TABLE interests (n INTEGER PRIMARY KEY, line INT, key TEXT, name TEXT, data BLOB, id INT);
 CREATE TABLE boards (n INTEGER PRIMARY KEY, line INT, key TEXT, owner TEXT, cover TEXT, data BLOB,
                      id INT);
+CREATE TABLE sections (n INTEGER PRIMARY KEY, line INT, key TEXT, board TEXT, sequence TEXT,
+                       data BLOB, id INT);
 CREATE TABLE pins (n INTEGER PRIMARY KEY, line INT, key TEXT, board TEXT, sequence TEXT,
                    source TEXT, wave INT, data BLOB, id INT);
 CREATE TABLE pin_interests (pin INT, interest TEXT);
+CREATE TABLE pin_sections (n INTEGER PRIMARY KEY, line INT, pin INT, section TEXT, sequence TEXT);
 CREATE TABLE comments (n INTEGER PRIMARY KEY, line INT, key TEXT, pin TEXT, author TEXT, data BLOB,
                        id INT);
 CREATE TABLE likes (n INTEGER PRIMARY KEY, line INT, user TEXT, pin TEXT, created INT);
@@ -42,9 +46,11 @@ _INSERTS = {
     "users": "INSERT INTO users (line, key, name, adopt, data) VALUES (?, ?, ?, ?, ?)",
     "interests": "INSERT INTO interests (line, key, name, data) VALUES (?, ?, ?, ?)",
     "boards": "INSERT INTO boards (line, key, owner, cover, data) VALUES (?, ?, ?, ?, ?)",
+    "sections": "INSERT INTO sections (line, key, board, sequence, data) VALUES (?, ?, ?, ?, ?)",
     "pins": "INSERT INTO pins (n, line, key, board, sequence, source, data) "
     "VALUES (?, ?, ?, ?, ?, ?, ?)",
     "pin_interests": "INSERT INTO pin_interests (pin, interest) VALUES (?, ?)",
+    "pin_sections": "INSERT INTO pin_sections (line, pin, section, sequence) VALUES (?, ?, ?, ?)",
     "comments": "INSERT INTO comments (line, key, pin, author, data) VALUES (?, ?, ?, ?, ?)",
     "likes": "INSERT INTO likes (line, user, pin, created) VALUES (?, ?, ?, ?)",
     "follows": "INSERT INTO follows (line, follower, kind, target, created) VALUES (?, ?, ?, ?, ?)",
@@ -81,11 +87,17 @@ class Spool:
         match parsed:
             case PinLine():
                 self._pins += 1
-                sequence = parsed.sequence or str(sequence_of(parsed.key, created_ms(parsed)))
+                sequence = parsed.sequence or _default_place(parsed)
                 row = (self._pins, line, parsed.key, parsed.board, sequence, parsed.source, data)
                 self._put("pins", row)
                 for interest in dict.fromkeys(parsed.interests):
                     self._put("pin_interests", (self._pins, interest))
+                if parsed.section is not None:
+                    place = parsed.section_sequence or _default_place(parsed)
+                    self._put("pin_sections", (line, self._pins, parsed.section, place))
+            case SectionLine():
+                place = parsed.sequence or _default_place(parsed)
+                self._put("sections", (line, parsed.key, parsed.board, place, data))
             case LikeLine():
                 self._put("likes", (line, parsed.user, parsed.pin, created_ms(parsed)))
             case FollowLine():
@@ -146,3 +158,7 @@ class Spool:
         if waiting:
             self.many(_INSERTS[table], waiting)
             waiting.clear()
+
+
+def _default_place(line: PinLine | SectionLine) -> str:
+    return str(sequence_of(line.key, created_ms(line)))

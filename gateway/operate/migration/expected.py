@@ -117,6 +117,7 @@ def expected(line: AnyLine, found: Found) -> Expected:
             ends = ids[Ref("user", line.user)], ids[Ref("pin", line.pin)]
             edge = Edge(*ends, created * SEQUENCE_STEP, 1)
             return Expected(mapping=MappingName.USER_LIKES_PINS, edge=edge)
+    assert isinstance(line, FollowLine)  # no mapping file makes sections
     target = target_of(line)
     edge = Edge(ids[Ref("user", line.follower)], ids[target], created * SEQUENCE_STEP, 1)
     return Expected(mapping=FOLLOWS[target.kind], edge=edge)

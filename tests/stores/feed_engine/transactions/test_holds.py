@@ -174,3 +174,46 @@ async def test_a_hold_of_a_later_version_is_parked(stores: Stores, scene: Scene)
         assert row is not None
         assert row.attempts == 1
         await stores.shards.outbox.finish(shard, id)
+
+
+async def test_a_pin_that_moves_between_sections_is_in_one_of_them_at_every_seam(
+    stores: Stores, people: People
+) -> None:
+    """At a seam of the writer, the cache loses one of the sections, and a reader reads it again.
+    Then a reader reads both."""
+    board = await people.board(await people.user())
+    me, pin, new = (
+        board.owner_id,
+        await people.pin(board),
+        writes.NewSection(board_id=board.id, name="a"),
+    )
+    ids = [(await writes.create_section(stores, me, new)).section.id for _ in range(2)]
+    keys = [ListKey(Mapping.SECTION_HAS_PINS, id) for id in ids]
+
+    async def read(*keys: ListKey) -> list[int]:
+        pages = await Loaders(stores).pages.many([PageRequest(key, 10) for key in keys])
+        return [row.to_id for page in pages if isinstance(page, list) for row in page]
+
+    async def move(to: int, acting: Acting) -> None:
+        await writes.move_pin_to_section(acting.of(stores), me, pin.id, to)
+        await settle()
+
+    await move(ids[0], Acting({}))
+    counting = Acting({})
+    await move(ids[1], counting)
+    assert counting.passed > 15
+    here = 1
+    for seam in range(counting.passed):
+        for lost in keys:
+
+            async def act(lost: ListKey = lost) -> None:
+                await stores.mapping_cache.drop([lost])
+                await read(lost)
+                assert await read(*keys) == [pin.id]
+
+            assert await read(*keys) == [pin.id]
+            here = 1 - here
+            await move(ids[here], Acting({seam: act}))
+            assert await read(keys[here]) == [pin.id]
+    heads = await stores.shards.mappings.heads(keys)
+    assert not any(head.held for head in heads.values())

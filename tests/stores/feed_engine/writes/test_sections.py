@@ -1,7 +1,7 @@
 """Sections of boards: their order, the pins in them, who may change them, and what ends them."""
 
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -16,8 +16,10 @@ from datasources.records import Board, Pin, Section, User
 from feed_engine import writes
 from feed_engine.ordering.spacing import Spacing
 from feed_engine.transactions import access
+from feed_engine.transactions.hold import Hold
 from feed_engine.writes import section_tasks, sections
 from tests.embedded_stores import drain
+from tests.faulty import Interrupted, with_part
 from tests.people import People
 from tests.scale import scaled
 
@@ -206,6 +208,35 @@ async def test_only_who_may_change_the_board_changes_its_sections(
     section = (await people.list(ON_BOARD, boards[0].id))[0]
     with pytest.raises(NotFound):
         await writes.rename_section(stores, them.id, section, "b")
+
+
+async def test_a_move_that_another_move_overtook_holds_the_sections_that_it_changes(
+    stores: Stores, people: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    board = await people.board(await people.user())
+    me, (one, two, three) = board.owner_id, await _sections(stores, board, 3)
+    [pin] = await _pins(people, board, 1)
+    held, take = list[list[int]](), Hold.take
+
+    async def taking(hold: Hold, lists: Sequence[ListKey]) -> None:
+        held.append([key.from_id for key in lists])
+        await take(hold, lists)
+
+    monkeypatch.setattr(Hold, "take", taking)
+    for start, over, expected in (
+        (None, one, [[one, two]]),
+        (three, one, [[three, two], [three, one], [one, two]]),
+    ):
+        await writes.move_pin_to_section(stores, me, pin, None)
+        await writes.move_pin_to_section(stores, me, pin, start)
+        held.clear()
+        overtake = partial(writes.move_pin_to_section, stores, me, pin, over)
+        late = with_part(stores, "objects", Interrupted(stores.shards.objects, "get", overtake))
+        await writes.move_pin_to_section(late, me, pin, two)
+        assert sorted(held) == sorted(expected)
+        assert await people.list(IN_SECTION, two) == [pin]
+    heads = await stores.shards.mappings.heads([ListKey(IN_SECTION, it) for it in (one, two)])
+    assert not any(head.held for head in heads.values())
 
 
 async def test_the_pins_of_a_deleted_section_stay_on_the_board(

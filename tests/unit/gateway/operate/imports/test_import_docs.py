@@ -13,6 +13,7 @@ DOCS = (Path(__file__).parents[5] / "docs" / "import.md").read_text()
 LINES = {
     "user": jsonl.UserLine,
     "board": jsonl.BoardLine,
+    "section": jsonl.SectionLine,
     "pin": jsonl.PinLine,
     "interest": jsonl.InterestLine,
     "follow": jsonl.FollowLine,
