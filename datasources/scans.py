@@ -1,9 +1,9 @@
 """Tables of shards, read page by page as of one moment. `pinway dump` reads them so."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence, Set
 from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeAlias, runtime_checkable
 
 import msgspec
 
@@ -51,3 +51,30 @@ class ShardScans(Protocol):
 
     def scan(self, shards: Sequence[int]) -> AbstractAsyncContextManager[Scan]:
         """Begin to read the shards of one group. Raises StoreError."""
+
+
+Changes: TypeAlias = Mapping[tuple[int, str], Sequence[Row]]
+"""For each shard and table, the primary keys of rows that were inserted, changed or deleted."""
+
+
+@runtime_checkable
+class LoggedScan(Scan, Protocol):
+    """A scan of shards whose server tells which rows changed."""
+
+    async def rows(self, shard: int, table: Table, keys: Sequence[Row]) -> list[Row]:
+        """The rows with these primary keys, like `page`. A key without a row is left out."""
+
+
+@runtime_checkable
+class LoggedShards(ShardScans, Protocol):
+    """Shards whose servers tell which rows changed. A scan of them is a LoggedScan."""
+
+    def is_logged_by(self, shard: int, server: str) -> bool:
+        """Whether a server is the shard's master, or its slave."""
+
+    def changes(
+        self, shards: Sequence[int], tables: Mapping[str, Table], since: Set[str], until: Moment
+    ) -> AsyncIterator[Changes]:
+        """The changes of shards from the earliest of some moments, of which the global transaction
+        ids are given, to the moment of a scan; later changes may be among them. Raises ConfigError
+        if the server no longer has them, and StoreError."""

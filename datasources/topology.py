@@ -64,10 +64,14 @@ class Topology(msgspec.Struct, frozen=True, dict=True, omit_defaults=True):
 
     def master_of(self, shard: int) -> str:
         """The server that holds a shard. Raises KeyError for a shard that is not open."""
+        return self.range_of(shard).master
+
+    def range_of(self, shard: int) -> ShardRange:
+        """The range with a shard. Raises KeyError for a shard that is not open."""
         found = self.shards[bisect_right(self._starts, shard) - 1] if self.shards else None
         if found is None or not found.range[0] <= shard <= found.range[1]:
             raise KeyError(f"shard {shard} is not open")
-        return found.master
+        return found
 
     def moving_of(self, shard: int) -> Moving | None:
         """The move that a shard is in."""

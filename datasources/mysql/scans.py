@@ -11,7 +11,7 @@ from datasources.mysql.server import CONNECT_TIMEOUT, DRIVER_ERRORS, Server
 from datasources.scans import MASTER, SLAVE, Moment, now
 from datasources.sql.dialect import MYSQL
 from datasources.sql.engine import Place, Row, object_place
-from datasources.sql.pages import page
+from datasources.sql.pages import Select, page, rows_of
 from datasources.sql.schema import Table
 
 log = logging.getLogger("pinway.stores")
@@ -33,13 +33,19 @@ class ServerScan:
         self._server, self._link, self.moment = server, link, moment
 
     async def page(self, shard: int, table: Table, after: Row, limit: int) -> list[Row]:
+        return await page(self._select(shard), MYSQL, table, after, limit)
+
+    async def rows(self, shard: int, table: Table, keys: Sequence[Row]) -> list[Row]:
+        return await rows_of(self._select(shard), MYSQL, table, keys)
+
+    def _select(self, shard: int) -> Select:
         place = object_place(self._server.name, shard)
 
         async def select(sql: str, args: tuple[object, ...]) -> list[Row]:
             text = f"SELECT {sql}".replace("{db}", place.database).replace("?", "%s")
             return await _run(self._server, self._link, text, args)
 
-        return await page(select, MYSQL, table, after, limit)
+        return select
 
 
 @asynccontextmanager

@@ -1,18 +1,19 @@
 """The sharded database for large installations: `datasources.protocols.ShardStore` over MySQL
 masters."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence, Set
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
 
 from datasources.errors import ConfigError, StoreError
-from datasources.mysql import schema
+from datasources.mysql import log_settings, schema
 from datasources.mysql.engine import MySqlEngine
 from datasources.places import PoolState
 from datasources.replication import topologies
 from datasources.replication.server_settings import ASK, VARIABLES, decoded, faults_in
-from datasources.scans import Scan
+from datasources.scans import Changes, LoggedScan, Moment
 from datasources.sql.engine import Observe, object_place
 from datasources.sql.router import places
+from datasources.sql.schema import Table
 from datasources.sql.shards import Progress, SqlShards, now_ms
 from datasources.together import together
 from datasources.topology import Topology
@@ -127,8 +128,26 @@ class MySqlShards(SqlShards):
             groups.setdefault(topology.master_of(shard), []).append(shard)
         return list(groups.values())
 
-    def scan(self, shards: Sequence[int]) -> AbstractAsyncContextManager[Scan]:
+    def scan(self, shards: Sequence[int]) -> AbstractAsyncContextManager[LoggedScan]:
         return self._engine.scan(self.objects.topology().master_of(shards[0]), shards)
+
+    async def changes(
+        self, shards: Sequence[int], tables: Mapping[str, Table], since: Set[str], until: Moment
+    ) -> AsyncIterator[Changes]:
+        server = self._engine.server(until.server)
+        found = await server.query("log", log_settings.ASK, (), "")
+        if faults := log_settings.faults(log_settings.decoded(found.rows)):
+            raise ConfigError(f"the binary log of {server.name} can't be read: {'; '.join(faults)}")
+        try:
+            from datasources.mysql.shard_log import ShardLog
+        except ImportError as error:
+            raise ConfigError(f"pip install 'pinway[migrate]' to read changes: {error}") from None
+        async for some in ShardLog(server.login, shards, tables).changes(since, until):
+            yield some
+
+    def is_logged_by(self, shard: int, server: str) -> bool:
+        found = self.objects.topology().range_of(shard)
+        return server in (found.master, found.slave)
 
     def pools(self) -> list[PoolState]:
         """The states of the pools of connections."""

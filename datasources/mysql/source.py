@@ -4,12 +4,12 @@ Every value arrives as text in UTF-8, or as the bytes of a binary column, so tha
 Python type can hold (a zero date, a number of 30 digits) is read like any other.
 """
 
-import random
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING
 
 from datasources.errors import ConfigError, StoreCorrupt, StoreError
+from datasources.mysql import log_settings
 from datasources.mysql.link import Login
 from datasources.mysql.server import Server
 from datasources.mysql.source_stop import SourceStop, stopped
@@ -179,25 +179,8 @@ class Source:
 
     async def log_faults(self) -> list[str]:
         """Why the server's binary log can't be followed; none if it can."""
-        found = await self._server.query(
-            "migrate",
-            "SHOW GLOBAL VARIABLES WHERE variable_name IN "
-            "('log_bin', 'binlog_format', 'binlog_row_image', 'log_bin_compress')",
-            [],
-            self.database,
-        )
-        values = {name: value.upper() for name, value in map(_texts, found.rows)}
-        right = {
-            "log_bin": "ON",
-            "binlog_format": "ROW",
-            "binlog_row_image": "FULL",
-            "log_bin_compress": "OFF",
-        }
-        return [
-            f"{name} is {values[name]}: it must be {value}"
-            for name, value in right.items()
-            if values.get(name, value) != value
-        ]
+        found = await self._server.query("migrate", log_settings.ASK, [], self.database)
+        return log_settings.faults(log_settings.decoded(found.rows))
 
     async def log_position(self) -> LogPosition | None:
         """A position in the binary log: from now on, reads of the tables see all that is before it.
@@ -239,18 +222,13 @@ class Source:
         for table, columns in keys.items():
             if fault := key_fault(columns):
                 raise ConfigError(f"{table} can't be followed: {fault}")
-        return SourceLog(self._server.login, self.database, keys, _server_id())
+        return SourceLog(self._server.login, self.database, keys)
 
     def _name(self, table: Table) -> str:
         return f"{_quoted(self.database)}.{_quoted(table.name)}"
 
     async def _read(self, sql: str, args: Sequence[str | int]) -> list[Values]:
         return (await self._server.query("migrate", sql, args, self.database)).rows
-
-
-def _server_id() -> int:
-    """An id under which no replica is likely to read the log."""
-    return random.randrange(1 << 31, 1 << 32)
 
 
 def _page(primary: Sequence[Column], found: Sequence[Values]) -> Page:

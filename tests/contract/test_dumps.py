@@ -1,7 +1,9 @@
 """Dumps of SQLite's and MySQL's shards, read back with DuckDB."""
 
 import json
+import random
 from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
@@ -28,7 +30,7 @@ from deploy.stack import Stack
 from gateway.operate.dumps.manifest import FINISHED, NAME
 from gateway.operate.dumps.places import opened
 from gateway.operate.dumps.tables import TABLES
-from tests.contract.shards import Deployment, fresh_id
+from tests.contract.shards import PATIENT, Deployment, fresh_id
 from tests.dumps.filled_shards import (
     dumped,
     fill,
@@ -37,6 +39,7 @@ from tests.dumps.filled_shards import (
     sums_of_shards,
     table,
 )
+from tests.dumps.logged_shards import change, differences, increment
 
 pytestmark = pytest.mark.anyio
 
@@ -199,6 +202,49 @@ async def test_a_slave_is_read_and_its_place_in_the_binary_log_is_told(
         assert not gtids.contains(moment.gtids, after)
 
 
+async def test_an_increment_reads_the_log_of_the_slave_or_of_the_master(
+    mysql: Deployment, databases: Stack, tmp_path: Path
+) -> None:
+    seed, settings = json.loads(databases.topology_file.read_text()), databases.settings
+    slave_of = {r["master"]: r["slave"] for r in seed["mod"]["ranges"]}
+    slaves = [slave_of[r.master] for r in mysql.topology.shards]
+    topology = with_slaves(mysql.topology, slaves)
+    numbers = [mysql.shard(0), mysql.shard(1)]
+    user, password = settings["mysql.operator_user"], settings["mysql.operator_password"]
+    admins = [Admin(name, topology.servers[name], user, password) for name in slaves]
+    shards = MySqlShards(topology, user=user, password=password, deadline=PATIENT)
+    for shard in numbers:
+        await fill(shards, shard)
+    whole = await dumped(shards, tmp_path / "dump")
+    assert [moment.server for moment in whole.moments] == slaves
+    rng = random.Random(1)
+    for number, role in enumerate((MASTER, SLAVE), 1):
+        for shard in numbers:
+            await change(shards, shard, rng)
+        since = tmp_path / ("dump" if number == 1 else f"changes/{number - 1}")
+        async with receiving_nothing([] if role is SLAVE else admins):
+            found = await increment(shards, since, tmp_path / f"changes/{number}")
+        assert [moment.role for moment in found.moments] == [role, role]
+        assert 0 < found.rows < whole.rows
+    await dumped(shards, tmp_path / "full")
+    await shards.close()
+    for admin in admins:
+        await admin.close()
+    assert differences(tmp_path, "full") == {}
+
+
+@asynccontextmanager
+async def receiving_nothing(slaves: Sequence[Admin]) -> AsyncIterator[None]:
+    """Slaves receive no events of their masters in the block."""
+    for slave in slaves:
+        await slave.run("STOP SLAVE IO_THREAD")
+    try:
+        yield
+    finally:
+        for slave in slaves:
+            await slave.run("START SLAVE IO_THREAD")
+
+
 async def test_a_slave_that_receives_nothing_is_not_read(
     mysql: Deployment, databases: Stack, tmp_path: Path
 ) -> None:
@@ -209,13 +255,10 @@ async def test_a_slave_that_receives_nothing_is_not_read(
     user, password = settings["mysql.operator_user"], settings["mysql.operator_password"]
     shards = mysql.open(with_slaves(mysql.topology, slaves))
     admin = Admin(slaves[0], mysql.topology.servers[slaves[0]], user, password)
-    await admin.run("STOP SLAVE IO_THREAD")
-    try:
+    async with receiving_nothing([admin]):
         manifest = await dumped(shards, tmp_path)
-    finally:
-        await admin.run("START SLAVE IO_THREAD")
-        await admin.close()
-        await shards.close()
+    await admin.close()
+    await shards.close()
     assert [moment.server for moment in manifest.moments] == [masters[0], slaves[1]]
 
 

@@ -1,5 +1,6 @@
 """Dumps to a bucket of a real S3 service."""
 
+import random
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,7 +10,8 @@ from datasources.errors import ConfigError, StoreUnavailable
 from datasources.sqlite import SqliteShards
 from gateway.operate.dumps.manifest import NAME
 from gateway.operate.dumps.places import opened
-from tests.dumps.filled_shards import fill, sums_of_dump, sums_of_shards, written
+from tests.dumps.filled_shards import dumped, fill, sums_of_dump, sums_of_shards, written
+from tests.dumps.logged_shards import change, differences, increment, opened_shards, topology
 from tests.embedded_stores import sqlite_topology
 from tests.pinway_process import free_port
 from tests.s3 import PASSWORD, USER, s3_service
@@ -53,6 +55,27 @@ async def test_a_dump_to_a_bucket_has_each_row_once(
         assert set(await place.names("")) == {NAME, *(file.name for file in manifest.files)}
     assert sums_of_dump(folder / "of/pinway") == await sums_of_shards(shards)
     await shards.close()
+
+
+async def test_an_increment_follows_a_dump_in_a_bucket(
+    service: tuple[str, Path], tmp_path: Path, port: int
+) -> None:
+    address, folder = service
+    pictures = f"s3://pictures?endpoint={address}"
+    shards = opened_shards(topology(port, 100, 1))
+    await shards.create()
+    await fill(shards, 100)
+    async with opened(f"s3://{BUCKET}/logged/dump", pictures) as place:
+        await written(shards, place, "dump")
+    await change(shards, 100, random.Random(1))
+    since, to = f"s3://{BUCKET}/logged/dump", f"s3://{BUCKET}/logged/changes/1"
+    found = await increment(shards, since, to, pictures)
+    assert (found.number, found.rows > 0) == (1, True)
+    with pytest.raises(ConfigError, match=r"logged/none has no dump: name the place of the last"):
+        await increment(shards, f"s3://{BUCKET}/logged/none", to, pictures)
+    await dumped(shards, folder / "logged/full")
+    await shards.close()
+    assert differences(folder / "logged", "full") == {}
 
 
 async def test_a_service_that_does_not_answer_is_told(tmp_path: Path) -> None:

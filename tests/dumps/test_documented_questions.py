@@ -94,7 +94,7 @@ def answers(folder: Path) -> list[list[tuple[Any, ...]]]:
 
 def asked(folder: Path) -> list[list[tuple[Any, ...]]]:
     """The answers to the page's questions about the dump in a folder."""
-    views, *questions = re.findall(r"^```sql\n(.*?)^```", PAGE.read_text(), re.M | re.S)
+    _, views, *questions = re.findall(r"^```sql\n(.*?)^```", PAGE.read_text(), re.M | re.S)
     assert len(questions) == 3
     with chdir(folder), duckdb.connect() as connection:
         connection.execute(views)

@@ -23,7 +23,7 @@ KILLS = 3
 
 
 def dumping(topology: Path, to: Path, last: int) -> "subprocess.CompletedProcess[str]":
-    order = json.dumps({"topology": str(topology), "to": str(to), "last": last})
+    order = json.dumps({"topology": str(topology), "to": str(to), "last": last, "since": ""})
     command = [sys.executable, "-m", "tests.dumps.killed_dump", order]
     return subprocess.run(command, cwd=ROOT, text=True, capture_output=True)
 

@@ -1,5 +1,6 @@
 """Global transaction ids and positions as MariaDB writes them: `domain-server-sequence[,...]`."""
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 
@@ -22,6 +23,23 @@ def later(one: str, other: str) -> str:
         if gtid.domain not in found or gtid.sequence >= found[gtid.domain].sequence:
             found[gtid.domain] = gtid
     return ",".join("-".join(map(str, gtid)) for gtid in found.values())
+
+
+def earliest(positions: Collection[str]) -> str:
+    """The position that is in all these positions. A domain that one of them lacks is left out, so
+    it is read from its beginning."""
+    found = [{gtid.domain: gtid for gtid in parsed(position)} for position in positions]
+    common = set.intersection(*(set(one) for one in found))
+    firsts = [
+        min((one[domain] for one in found), key=lambda gtid: gtid.sequence)
+        for domain in sorted(common)
+    ]
+    return ",".join("-".join(map(str, gtid)) for gtid in firsts)
+
+
+def is_before(one: str, other: str) -> bool:
+    """Whether a position lacks transactions that another position has."""
+    return any(last_in(one, gtid.domain) < gtid.sequence for gtid in parsed(other))
 
 
 def contains(of_master: str, own: str) -> bool:

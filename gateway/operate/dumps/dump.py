@@ -16,15 +16,22 @@ import msgspec
 
 from datasources.errors import ConfigError
 from datasources.parquet.columns import Column
-from datasources.scans import Scan, ShardScans, now
-from datasources.sql.engine import Row
-from datasources.sql.pages import key_of
+from datasources.scans import ShardScans, now
 from gateway.operate.dumps import manifest as manifests
-from gateway.operate.dumps.manifest import FINISHED, FORMAT, UNFINISHED, File, Manifest, Part
+from gateway.operate.dumps.manifest import (
+    FINISHED,
+    FORMAT,
+    UNFINISHED,
+    File,
+    Manifest,
+    Part,
+    Since,
+)
 from gateway.operate.dumps.periods import DAY_MS, naming
 from gateway.operate.dumps.places import DumpPlace
-from gateway.operate.dumps.rows import converted
-from gateway.operate.dumps.tables import SCHEMA, TABLES, DumpedTable
+from gateway.operate.dumps.rows import Converted, converted, removed, with_change
+from gateway.operate.dumps.sources import Found, Rows, RowsOf, all_rows
+from gateway.operate.dumps.tables import CHANGE, DELETE, SCHEMA, TABLES, UPSERT, DumpedTable
 from gateway.operate.imports.report import OnProgress, Progress
 
 if TYPE_CHECKING:
@@ -51,10 +58,12 @@ class Dump:
         manifest: Manifest,
         on_progress: OnProgress,
         *,
+        rows_of: RowsOf = all_rows,
         pause: float = PAUSE,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._shards, self._place, self.manifest = shards, place, manifest
+        self._rows_of, self._columns = rows_of, columns_of(manifest.since)
         self._on_progress, self._pause, self._clock = on_progress, pause, clock
         self._period_of = naming(manifest.by)
         self._rows, self._saved_until = 0, 0.0
@@ -65,7 +74,7 @@ class Dump:
         there = {(part.table, part.shard) for part in self.manifest.parts}
         for group in self._shards.scanned_together():
             lacking = [
-                (shard, name) for shard in group for name in TABLES if (name, shard) not in there
+                (name, shard) for shard in group for name in TABLES if (name, shard) not in there
             ]
             if lacking:
                 await self._write_group(group, lacking)
@@ -73,30 +82,26 @@ class Dump:
         self.manifest.state, self.manifest.ended = FINISHED, now()
         await self._save()
 
-    async def _write_group(self, group: Sequence[int], lacking: list[tuple[int, str]]) -> None:
-        async with self._shards.scan(group) as scan:
+    async def _write_group(self, group: Sequence[int], lacking: list[tuple[str, int]]) -> None:
+        async with self._shards.scan(group) as scan, self._rows_of(scan, lacking) as rows:
             self.manifest.moments.append(scan.moment)
-            for shard, name in lacking:
-                part = await self._write_part(scan, name, shard)
+            for name, shard in lacking:
+                part = await self._write_part(rows, name, shard)
                 self.manifest.parts.append(part)
                 if self._clock() >= self._saved_until:
                     await self._save()
 
-    async def _write_part(self, scan: Scan, name: str, shard: int) -> Part:
+    async def _write_part(self, rows: Rows, name: str, shard: int) -> Part:
         from datasources.parquet.partitions import Partitions
 
         table, files, faults = TABLES[name], list[File](), 0
-        held = Partitions(table.columns, self._metadata(name, shard))
-        key: Row = ()
-        while rows := await scan.page(shard, table.stored, key, PAGE):
-            faults += await asyncio.to_thread(self._add, held, table, shard, rows)
-            key = key_of(table.stored, rows[-1])
-            self._rows += len(rows)
+        held = Partitions(self._columns[name], self._metadata(name, shard))
+        async for found in rows.pages(shard, name, PAGE):
+            faults += await asyncio.to_thread(self._add, held, table, shard, found)
+            self._rows += len(found.rows) + len(found.gone)
             self._on_progress(Progress("Rows", self._rows, None, "rows"))
             if held.bytes >= HELD:
                 files += await self._flush(held, name, shard, len(files))
-            if len(rows) < PAGE:
-                break
         if held.bytes:
             files += await self._flush(held, name, shard, len(files))
         rows_of_part = sum(file.rows for file in files)
@@ -113,8 +118,7 @@ class Dump:
             if part.table in filled:
                 continue
             filled.add(part.table)
-            columns = TABLES[part.table].columns
-            held = Partitions(columns, self._metadata(part.table, part.shard))
+            held = Partitions(self._columns[part.table], self._metadata(part.table, part.shard))
             file = await self._put(held.empty(), part.table, part.shard, 0)
             self.manifest.parts[at] = msgspec.structs.replace(part, files=[file])
 
@@ -132,12 +136,18 @@ class Dump:
         await self._place.put(name, content)
         return File(name, written.rows, len(content), sha256(content).hexdigest())
 
-    def _add(self, held: "Partitions", table: DumpedTable, shard: int, rows: Sequence[Row]) -> int:
+    def _add(self, held: "Partitions", table: DumpedTable, shard: int, found: Found) -> int:
         """Add rows of a shard. Returns the number of their faults."""
-        found = converted(table, shard, rows)
-        periods = [None if at is None else self._period_of(at // DAY_MS) for at in found.times]
-        held.add(found.columns, periods)
-        return found.faults
+        changes = list[tuple[str, Converted]]()
+        if found.rows:
+            changes.append((UPSERT, converted(table, shard, found.rows)))
+        if found.gone:
+            changes.append((DELETE, removed(table, shard, found.gone)))
+        for change, rows in changes:
+            told = with_change(rows, change, self.manifest.number) if self.manifest.since else rows
+            periods = [None if at is None else self._period_of(at // DAY_MS) for at in told.times]
+            held.add(told.columns, periods)
+        return sum(rows.faults for _, rows in changes)
 
     async def _save(self) -> None:
         began = self._clock()
@@ -153,21 +163,31 @@ class Dump:
             "pinway.schema": str(self.manifest.schema),
             "pinway.table": table,
             "pinway.shard": str(shard),
+            "pinway.increment": str(self.manifest.number),
         }
 
 
-async def begin(place: DumpPlace, told: str, by: str, *, source: str, replace: bool) -> Manifest:
+async def begin(
+    place: DumpPlace,
+    told: str,
+    by: str,
+    *,
+    source: str,
+    replace: bool,
+    since: Since | None = None,
+) -> Manifest:
     """The manifest of a new dump, or of the dump at the place that was interrupted. Removes files
-    of tables that it does not name. `told` is the place in messages, and `source` the URL
-    of the topology. Raises ConfigError if something else is there."""
+    of tables that it does not name. `told` is the place in messages, `source` the URL of the
+    topology, and `since` the dump that an increment follows. Raises ConfigError if something else
+    is there."""
     names = [name for name in await place.names("") if not name.endswith(".part")]
     content = await place.get(manifests.NAME)
     if content is None and names:
         raise ConfigError(f"{told} is not empty, and has no dump: name a new place")
     found = None if content is None else manifests.decode(content, told)
     if found is not None and not replace:
-        _check_continued(found, told, by, source)
-    manifest = found if found is not None and not replace else _new(by, source)
+        _check_continued(found, told, by, source, since)
+    manifest = found if found is not None and not replace else _new(by, source, since)
     # The old manifest must not name files that are being removed.
     await place.put(manifests.NAME, manifests.encode(manifest))
     kept = {file.name for file in manifest.files}
@@ -177,13 +197,19 @@ async def begin(place: DumpPlace, told: str, by: str, *, source: str, replace: b
     return manifest
 
 
-def _check_continued(found: Manifest, told: str, by: str, source: str) -> None:
+def _check_continued(found: Manifest, told: str, by: str, source: str, since: Since | None) -> None:
     if found.state == FINISHED:
         raise ConfigError(
             f"{told} has a finished dump, of {found.ended}: name a new place, or replace it with "
             "--replace"
         )
-    if found.schema != SCHEMA or found.tables != _columns():
+    if _followed(found.since) != _followed(since):
+        what = "all rows" if found.since is None else f"the changes since {found.since.place}"
+        raise ConfigError(
+            f"{told} has an unfinished dump of {what}: continue it, name a new place, or begin "
+            "again with --replace"
+        )
+    if found.schema != SCHEMA or found.tables != columns_of(since):
         raise ConfigError(
             f"{told} has an unfinished dump of Pinway {found.pinway} with other columns: name a "
             "new place, or begin again with --replace"
@@ -200,9 +226,18 @@ def _check_continued(found: Manifest, told: str, by: str, source: str) -> None:
         )
 
 
-def _new(by: str, source: str) -> Manifest:
-    return Manifest(FORMAT, SCHEMA, version("pinway"), UNFINISHED, now(), source, by, _columns())
+def _followed(since: Since | None) -> tuple[str, int] | None:
+    return None if since is None else (since.ended, since.number)
 
 
-def _columns() -> dict[str, list[Column]]:
-    return {name: list(table.columns) for name, table in TABLES.items()}
+def _new(by: str, source: str, since: Since | None) -> Manifest:
+    begun, columns = now(), columns_of(since)
+    return Manifest(
+        FORMAT, SCHEMA, version("pinway"), UNFINISHED, begun, source, by, columns, since=since
+    )
+
+
+def columns_of(since: Since | None) -> dict[str, list[Column]]:
+    """The columns of each table of a dump."""
+    more = () if since is None else CHANGE
+    return {name: [*table.columns, *more] for name, table in TABLES.items()}

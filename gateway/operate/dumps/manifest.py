@@ -34,8 +34,18 @@ class Part(msgspec.Struct, frozen=True):
     files: list[File]
 
 
+class Since(msgspec.Struct, frozen=True):
+    """The dump that an increment follows. `number`: 0 for a dump of all rows."""
+
+    place: str
+    ended: str
+    number: int
+    schema: int
+
+
 class Manifest(msgspec.Struct):
-    """The state of a dump. Files that no part names belong to no dump."""
+    """The state of a dump. Files that no part names belong to no dump. `since`: the dump that an
+    increment follows; None for a dump of all rows."""
 
     format: int
     schema: int
@@ -48,6 +58,12 @@ class Manifest(msgspec.Struct):
     moments: list[Moment] = msgspec.field(default_factory=list)
     parts: list[Part] = msgspec.field(default_factory=list)
     ended: str | None = None
+    since: Since | None = None
+
+    @property
+    def number(self) -> int:
+        """The number of an increment, from 1; 0 for a dump of all rows."""
+        return 0 if self.since is None else self.since.number + 1
 
     @property
     def rows(self) -> int:

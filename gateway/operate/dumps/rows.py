@@ -44,6 +44,24 @@ def converted(table: DumpedTable, shard: int, rows: Sequence[Row]) -> Converted:
     return Converted(columns, columns[names.index("created")], faults)
 
 
+def removed(table: DumpedTable, shard: int, keys: Sequence[Row]) -> Converted:
+    """Rows of an increment for rows that a shard no longer has: only the key is not null."""
+    made = [
+        (compose(shard, table.kind, *key),) if isinstance(table, ObjectTable) else key
+        for key in keys
+    ]
+    nulls = [None] * len(keys)
+    columns: list[Sequence[Any]] = list(zip(*made, strict=True))
+    columns += [nulls for _ in table.columns[len(columns) :]]
+    return Converted(columns, nulls, 0)
+
+
+def with_change(found: Converted, change: str, number: int) -> Converted:
+    """The rows with the values of `CHANGE`: the kind of the change and the increment's number."""
+    count = len(found.times)
+    return found._replace(columns=[*found.columns, [change] * count, [number] * count])
+
+
 def _object(table: ObjectTable, shard: int, row: Row) -> tuple[Any, ...]:
     local, data, written, _ = row
     head = (compose(shard, table.kind, local), _written(written))

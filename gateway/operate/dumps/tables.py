@@ -28,6 +28,10 @@ the versions of claims."""
 UNTIMED = {mapping for mapping in Mapping if mapping.ordered} | {Mapping.USER_HAS_AFFINITIES}
 """Mappings whose sequences are no times: places in an order made by hand, and weights."""
 
+CHANGE = (Column("change", Type.TEXT), Column("increment", Type.ID))
+"""The last columns of an increment's tables."""
+UPSERT, DELETE = "upsert", "delete"
+
 _TIMES = {"created", "deleted"}
 _TYPES: dict[object, Type] = {
     int: Type.ID,

@@ -33,3 +33,18 @@ def test_a_server_is_behind_only_if_its_master_has_all_its_events(
     master: str, own: str, expected: bool
 ) -> None:
     assert gtids.contains(master, own) is expected
+
+
+def test_the_earliest_position_is_in_all_positions() -> None:
+    assert gtids.earliest({"1-1-10"}) == "1-1-10"
+    assert gtids.earliest({"1-1-10,2-3-4", "2-5-3,1-2-12"}) == "1-1-10,2-5-3"
+    assert gtids.earliest({"1-1-10,2-3-4", "1-1-12"}) == "1-1-10"
+    assert gtids.earliest({"1-1-10", ""}) == ""
+
+
+def test_a_position_is_before_another_if_it_lacks_transactions_of_a_domain() -> None:
+    assert gtids.is_before("1-1-10", "1-1-11")
+    assert gtids.is_before("1-1-10", "1-2-11")  # after a promotion
+    assert gtids.is_before("1-1-10", "1-1-10,2-1-1")
+    assert not gtids.is_before("1-2-11,2-1-1", "1-1-10")
+    assert not gtids.is_before("1-1-10", "1-1-10")
