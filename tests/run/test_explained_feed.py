@@ -44,5 +44,8 @@ async def test_an_operator_sees_why_a_pin_comes_and_why_not(tmp_path: Path) -> N
             assert (await ask("bob", pin))["verdict"] == "OWN"
             with pytest.raises(PinwayError, match="there is no user 'cid'"):
                 await ask("cid")
+            await gateway.mutate("bob", "deleteAccount", "deletedUserId", username="bob")
+            with pytest.raises(PinwayError, match="there is no user 'bob'"):
+                await ask("bob")
             with pytest.raises(PinwayError, match="'x' is not an id"):
                 await ask("ann", "x")
