@@ -8,6 +8,7 @@ from datasources.ids import Kind
 from datasources.protocols import Stores
 from datasources.records import Board, Interest, Pin, User
 from feed_engine.feeds.smart.explain import Explained, Explanation, explain
+from feed_engine.transactions import access
 from gateway.site.runtime import Runtime
 from resolvers import nodes
 from resolvers.context import Context, object_id
@@ -15,10 +16,10 @@ from resolvers.feeds import Cards
 
 
 async def user_id(stores: Stores, username: str) -> int:
-    """The id of a user. Raises NotFound."""
+    """The id of a user. Raises NotFound, also for a deleted account, which still has its name."""
     name = username.lower()
     found = await stores.shards.mod.find("username", [name])
-    if name not in found:
+    if name not in found or not await access.read(stores, User, [found[name]]):
         raise NotFound(f"there is no user {username!r}")
     return found[name]
 

@@ -40,9 +40,12 @@ async def test_an_operator_sees_why_a_pin_comes_and_why_not(tmp_path: Path) -> N
             assert found["verdict"] == "CHOSEN"
             lines = explained(found)
             assert lines[0] == f"  1  {pin} 'Rye': FOLLOWED_USER bob; in its pool +0.00"
-            assert lines[2] == "chosen: chosen"
+            assert lines[2] == "chosen: the next visit shows it"
             assert (await ask("bob", pin))["verdict"] == "OWN"
             with pytest.raises(PinwayError, match="there is no user 'cid'"):
                 await ask("cid")
+            await gateway.mutate("bob", "deleteAccount", "deletedUserId", username="bob")
+            with pytest.raises(PinwayError, match="there is no user 'bob'"):
+                await ask("bob")
             with pytest.raises(PinwayError, match="'x' is not an id"):
                 await ask("ann", "x")

@@ -188,10 +188,8 @@ class Candidates:
             generated = self._generate(taken)
             wanted = list(islice(generated, size))
             fillers = sum(rates[c.source] == 0 for c in wanted)
-            # Pins of one owner may hide pins of others, further down or among the fillers. If all
-            # pins are fillers, nothing that the viewer follows is hidden.
-            one_sided = fillers < len(wanted) and not is_diverse([self._groups(c) for c in wanted])
-            lacking = len(wanted) < size or one_sided
+            # Pins of one owner may hide pins of others, further down or among the fillers.
+            lacking = len(wanted) < size or not is_diverse([self._groups(c) for c in wanted])
             short = lacking or fillers > 0
             buried = fillers == len(wanted) and self.sweep
             deepest = DEEPER if buried else DEEPEST

@@ -20,10 +20,14 @@ from feed_engine.feeds.visible import Visible
 class Verdict(StrEnum):
     """The fate of a pin in the next visit."""
 
-    CHOSEN = "chosen"
-    UNSEEN = "the viewer can't see it: it does not exist, was deleted, or is on a secret board"
+    CHOSEN = "the next visit shows it"
+    UNSEEN = (
+        "the viewer can't see it: it does not exist, was deleted, is on a secret board, or a block"
+        " keeps its owner and the viewer apart"
+    )
     OWN = "it is the viewer's own"
     HIDDEN = "the viewer hid it, or another pin of its picture"
+    MUTED = "the viewer mutes its owner"
     SHOWN = "an earlier visit showed it, or another pin of its picture"
     LEFT = "the viewer does not follow what brought it"
     LATER = "other pins come first; it stays for a later visit"
@@ -98,6 +102,8 @@ async def _verdict(
         return Verdict.OWN
     if ids & candidates.ranking.preferences.hidden:
         return Verdict.HIDDEN
+    if pin.owner_id in candidates.ranking.preferences.muted:
+        return Verdict.MUTED
     if ids & taken or await candidates.were_shown(ids):
         return Verdict.SHOWN
     if not of_pin:

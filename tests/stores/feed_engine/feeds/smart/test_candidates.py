@@ -16,6 +16,7 @@ from feed_engine.feeds.rows import (
 )
 from feed_engine.feeds.settings import FeedSettings
 from feed_engine.feeds.smart.candidates import Candidates
+from feed_engine.feeds.smart.diversity import MOST
 from feed_engine.feeds.smart.results import HomeItem
 from tests.feeds import START, Feeding, pins_of, reader
 
@@ -208,29 +209,22 @@ async def test_a_first_visit_loads_few_popular_pins_although_few_owners_have_the
 
 
 @pytest.mark.parametrize("follows", [False, True])
-async def test_only_pins_of_followed_users_make_a_visit_read_further_for_other_owners(
+async def test_a_user_who_saves_very_much_has_four_places_among_popular_pins(
     feeding: Feeding, follows: bool
 ) -> None:
-    """Popular pins of one board hide other pins. Reading on costs a read of each row."""
-    viewer, crowd, other = await feeding.user(), await feeding.user(), await feeding.user()
-    for _ in range(12):
-        await feeding.pins(await feeding.board(other), 3)
-    await feeding.pins(await feeding.board(crowd), 250, start=START + 10_000_000)
+    """The first read of popular pins finds pins of one board alone; older pins are behind them."""
+    viewer, crowd = await feeding.user(), await feeding.user()
+    for _ in range(6):
+        await feeding.pins(await feeding.board(await feeding.user()), 3)
+    many = await feeding.pins(await feeding.board(crowd), 400, start=START + 10_000_000)
     if follows:
         followed = await feeding.user()
         await feeding.follow(viewer, followed.id)
         await feeding.pins(await feeding.board(followed), 1)
     await feeding.drain()
-    feeding.settings = FeedSettings(chunk=10, generator_seconds=60)
+    feeding.settings = FeedSettings(chunk=15, generator_seconds=60)
     candidates = Candidates(feeding.feeds(), viewer.id, feeding.visible(viewer))
-    reads = 0
-
-    async def counted() -> None:
-        nonlocal reads
-        reads += 1
-        await read()
-
-    read, candidates.read = candidates.read, counted  # type: ignore[method-assign]
     await candidates.read()
-    assert len(await candidates.choose(10, ())) == 10
-    assert (reads > 1) == follows
+    chosen = {c.pin_id for c in await candidates.choose(15, ())}
+    assert len(chosen) == 15
+    assert len(chosen & {pin.id for pin in many}) == MOST

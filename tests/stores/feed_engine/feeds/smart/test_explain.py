@@ -98,3 +98,14 @@ async def test_a_pin_of_somebody_who_was_just_unfollowed_is_left(feeding: Feedin
     await feeding.empty_popular()
     await writes.unfollow(feeding.stores, viewer.id, owner.id)
     assert await verdict(feeding, viewer, pin) is Verdict.LEFT
+
+
+async def test_a_pin_of_a_muted_user_is_not_told_to_come_later(feeding: Feeding) -> None:
+    viewer, owner = await feeding.user(), await feeding.user()
+    await feeding.follow(viewer, owner.id)
+    [pin] = await feeding.pins(await feeding.board(owner), 1)
+    await feeding.drain()
+    await writes.mute_user(feeding.stores, viewer.id, owner.id)
+    assert await verdict(feeding, viewer, pin) is Verdict.MUTED
+    await writes.unmute_user(feeding.stores, viewer.id, owner.id)
+    assert await verdict(feeding, viewer, pin) is Verdict.CHOSEN
