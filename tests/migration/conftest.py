@@ -1,69 +1,18 @@
 """An unsharded database with a schema of its own, on a private MariaDB server."""
 
-import asyncio
-import os
-import pwd
-import subprocess
-import time
 from collections.abc import Iterator
 
 import pytest
 
-from datasources.mysql.link import Login, connect
-from datasources.mysql.server import DRIVER_ERRORS
-from deploy.stack import install
+from tests.migration.old_server import old_server
 from tests.migration.old_world import PASSWORD, SCHEMA, USER, OldDatabase
-from tests.pinway_process import free_port
-
-WAIT = 120.0  # seconds: the machine may be busy
 
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     """The port of a running server."""
-    folder = tmp_path_factory.mktemp("source")
-    owner = pwd.getpwuid(os.geteuid()).pw_name
-    made = subprocess.run(
-        [
-            install.tool("mariadb-install-db"),
-            "--no-defaults",
-            f"--datadir={folder / 'data'}",
-            f"--loose-user={owner}",
-            "--auth-root-authentication-method=normal",
-            "--skip-name-resolve",
-            "--skip-test-db",
-        ],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert made.returncode == 0, made.stdout + made.stderr
-    port = free_port()
-    with (folder / "log").open("wb") as log:
-        process = subprocess.Popen(
-            [
-                install.tool("mariadbd"),
-                "--no-defaults",
-                f"--datadir={folder / 'data'}",
-                f"--user={owner}",
-                "--bind-address=127.0.0.1",
-                f"--port={port}",
-                f"--socket={folder / 's'}",
-                "--log-bin=binlog",
-                "--binlog-format=ROW",
-                "--server-id=1",
-                "--sql-mode=",  # an old server lets zero dates and long texts in
-            ],
-            stdout=log,
-            stderr=log,
-        )
-    try:
-        if not asyncio.run(_is_ready(port, process)):
-            raise AssertionError((folder / "log").read_text())
+    with old_server(tmp_path_factory.mktemp("source")) as port:
         yield port
-    finally:
-        process.terminate()
-        process.wait(WAIT)
 
 
 @pytest.fixture
@@ -79,19 +28,3 @@ def old(server: int) -> OldDatabase:
         *SCHEMA,
     )
     return found
-
-
-async def _is_ready(port: int, process: "subprocess.Popen[bytes]") -> bool:
-    """Wait until the server answers. False if it ended, or answered too late."""
-    until = time.monotonic() + WAIT
-    while process.poll() is None and time.monotonic() < until:
-        try:
-            link = await connect(
-                Login("127.0.0.1", port, "root", ""), autocommit=True, deadline=WAIT
-            )
-        except DRIVER_ERRORS:
-            await asyncio.sleep(0.1)
-        else:
-            link.close()
-            return True
-    return False
