@@ -1,7 +1,6 @@
 """Opens what a dump needs, and writes it."""
 
 from datasources.errors import ConfigError
-from datasources.factory import ShardsConfig, open_shards, open_topology
 from datasources.scans import ShardScans
 from datasources.urls import mask
 from gateway.operate.dumps.dump import Dump, begin
@@ -9,7 +8,7 @@ from gateway.operate.dumps.manifest import Manifest
 from gateway.operate.dumps.places import opened
 from gateway.operate.imports.report import OnProgress
 from gateway.settings import Settings
-from gateway.site.embedded_stores import check_made, topology_url
+from gateway.site.shards_only import opened_shards, shards_config
 
 
 async def dump(
@@ -18,25 +17,11 @@ async def dump(
     """Write a dump of all shards, or continue an interrupted dump. It needs the topology and the
     shards alone, and reads the embedded shards beside a gateway that has them open. Raises
     PinwayError."""
-    check_made(settings)
-    config = ShardsConfig(
-        topology=topology_url(settings),
-        mysql_user=settings.mysql.user,
-        mysql_password=settings.mysql.password,
-        mysql_ca=settings.mysql.ca,
-    )
-    source = open_topology(config.topology)
-    try:
-        topology = await source.load()
-        shards = open_shards(topology, config)
-        try:
-            if not isinstance(shards, ShardScans):
-                raise ConfigError("these shards can't be dumped")
-            async with opened(to, settings.stores.pictures) as place:
-                manifest = await begin(place, to, by, source=mask(config.topology), replace=replace)
-                await Dump(shards, place, manifest, on_progress).write()
-                return manifest
-        finally:
-            await shards.close()
-    finally:
-        await source.close()
+    config = shards_config(settings)
+    async with opened_shards(config) as shards:
+        if not isinstance(shards, ShardScans):
+            raise ConfigError("these shards can't be dumped")
+        async with opened(to, settings.stores.pictures) as place:
+            manifest = await begin(place, to, by, source=mask(config.topology), replace=replace)
+            await Dump(shards, place, manifest, on_progress).write()
+            return manifest
