@@ -31,6 +31,8 @@ def mariadb(folder: Path) -> Iterator[int]:
             "--skip-name-resolve",
             "--skip-test-db",
         ],
+        # Two of them in one folder for temporary files would remove each other's tables.
+        env={**os.environ, "TMPDIR": str(folder)},
         capture_output=True,
         text=True,
         check=False,

@@ -12,7 +12,9 @@ from datasources.errors import ConfigError, StoreCorrupt, StoreError
 from datasources.mysql import log_settings
 from datasources.mysql.link import Login
 from datasources.mysql.server import Server
+from datasources.mysql.source_sql import equal, name_of, quoted
 from datasources.mysql.source_stop import SourceStop, stopped
+from datasources.mysql.source_writer import SourceWriter
 from datasources.sql.source_tables import (
     INTEGERS,
     Column,
@@ -32,7 +34,7 @@ DEADLINE = 60.0  # seconds for a page, which may be sorted
 
 
 class Source:
-    """A database on a MySQL or MariaDB server. Its rows are only read."""
+    """A database on a MySQL or MariaDB server. Its rows are only read, except by `writer`."""
 
     def __init__(self, url: str, *, password: str = "", ca: str = "", connections: int = 4) -> None:
         login = Login.of(url, "root", password, ca)
@@ -115,7 +117,7 @@ class Source:
             condition, args = _after(primary, after)
             conditions.append(condition)
         chosen = f" WHERE {' AND '.join(conditions)}" if conditions else ""
-        order = ", ".join(_quoted(name) for name in table.primary)
+        order = ", ".join(quoted(name) for name in table.primary)
         found = await self._read(
             f"SELECT {', '.join(columns)} FROM {self._name(table)}".replace("%", "%%")
             + f"{chosen} ORDER BY {order} LIMIT %s",
@@ -130,8 +132,10 @@ class Source:
         keys: Sequence[Sequence[str]],
         *,
         where: str = "",
+        by: Sequence[str] = (),
     ) -> Page:
         """The rows with these primary keys that fulfil the condition `where`, as they are now.
+        With `by`, the keys are values of these columns.
 
         The read waits for the commit of transactions that have changed a row. A transaction is in
         the binary log before other reads see it.
@@ -140,8 +144,9 @@ class Source:
         columns = [_select(Wanted(column, is_key=True)) for column in primary]
         columns += [_select(value) for value in wanted]
         conditions, args = list[str](), list[str | int]()
+        known = [table.columns[name] for name in by] or primary
         for key in keys:
-            parts = [_equal(column, text) for column, text in zip(primary, key, strict=True)]
+            parts = [equal(column, text) for column, text in zip(known, key, strict=True)]
             conditions.append(f"({' AND '.join(condition for condition, _ in parts)})")
             args += [given for _, given in parts]
         chosen = f"({' OR '.join(conditions)})"
@@ -208,6 +213,10 @@ class Source:
                 return LogPosition(_texts(row[:1])[0], _FIRST)
         return None
 
+    def writer(self) -> SourceWriter:
+        """Writes to the source, for the way back of a migration."""
+        return SourceWriter(self._server.login, self.database)
+
     def stopped(self, within: float) -> AbstractAsyncContextManager[SourceStop]:
         """Refuse writes to the server in the block (`datasources.mysql.source_stop`)."""
         return stopped(self._server.login, within)
@@ -225,7 +234,7 @@ class Source:
         return SourceLog(self._server.login, self.database, keys)
 
     def _name(self, table: Table) -> str:
-        return f"{_quoted(self.database)}.{_quoted(table.name)}"
+        return f"{quoted(self.database)}.{quoted(table.name)}"
 
     async def _read(self, sql: str, args: Sequence[str | int]) -> list[Values]:
         return (await self._server.query("migrate", sql, args, self.database)).rows
@@ -236,19 +245,8 @@ def _page(primary: Sequence[Column], found: Sequence[Values]) -> Page:
     return Page([_texts(row[:count]) for row in found], [row[count:] for row in found])
 
 
-def _equal(column: Column, text: str) -> tuple[str, str | int]:
-    name = _quoted(column.name).replace("%", "%%")
-    given = int(text) if column.type in INTEGERS else text
-    return f"{name} = {'UNHEX(%s)' if column.is_binary else '%s'}", given
-
-
-def _quoted(name: str) -> str:
-    escaped = name.replace("`", "``")
-    return f"`{escaped}`"
-
-
 def _select(wanted: Wanted) -> str:
-    name, column = _quoted(wanted.column.name), wanted.column
+    name, column = quoted(wanted.column.name), wanted.column
     if column.is_binary:
         return f"LOWER(HEX({name}))" if wanted.is_key else name
     if column.type == "bit":
@@ -263,7 +261,7 @@ def _after(primary: Sequence[Column], key: Sequence[str]) -> tuple[str, list[str
     index."""
     condition, args = "", list[str | int]()
     for column, text in reversed(list(zip(primary, key, strict=True))):
-        name = _quoted(column.name).replace("%", "%%")
+        name = name_of(column)
         value = "UNHEX(%s)" if column.is_binary else "%s"
         given = int(text) if column.type in INTEGERS else text
         if condition:

@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+from datasources.errors import StoreError
+
 _TEXTS = frozenset(
     {"char", "varchar", "tinytext", "text", "mediumtext", "longtext", "enum", "set", "json"}
 )
@@ -10,6 +12,8 @@ INTEGERS = frozenset({"tinyint", "smallint", "mediumint", "int", "bigint"})
 DATES = frozenset({"date", "datetime", "timestamp"})
 
 Values = tuple[bytes | None, ...]
+Written = str | int | bytes | None
+"""A value that is written. Bytes are stored unchanged, also in a column of texts."""
 
 
 class Column(NamedTuple):
@@ -78,3 +82,21 @@ class KeyColumn(NamedTuple):
     unsigned: bool
     length: int
     charset: str
+
+
+class WrittenColumn(NamedTuple):
+    """A column that is written. `counts`: the server gives its numbers (AUTO_INCREMENT).
+    `fraction`: the digits of its seconds' fraction."""
+
+    column: Column
+    counts: bool
+    fraction: int
+
+
+class RowRefused(StoreError):
+    """The server refused a row's values, and wrote nothing. `duplicate`: another row has one of
+    its unique values."""
+
+    def __init__(self, message: str, *, duplicate: bool) -> None:
+        super().__init__(message)
+        self.duplicate = duplicate

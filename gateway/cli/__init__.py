@@ -129,8 +129,8 @@ def main() -> None:
     """Pinway: a GraphQL gateway over sharded objects, cached mappings and raced feeds.
 
     Exit status: 0 done; 1 an error, with one line; 2 a wrong command line; 3 faults were found
-    (`doctor`, `dump`, `migrate verify`, `related status`, `schema check`, `search status`,
-    `shards check`, `shards verify`, `stack status`), or nothing better (`train`); 130 interrupted
-    by Ctrl-C, and 143 by SIGTERM. A server (`run`, `serve`, `worker`, `shards watch`) that Ctrl-C
-    or SIGTERM stops ends with 0.
+    (`doctor`, `dump`, `migrate back`, `migrate verify`, `related status`, `schema check`,
+    `search status`, `shards check`, `shards verify`, `stack status`), or nothing better (`train`);
+    130 interrupted by Ctrl-C, and 143 by SIGTERM. A server (`run`, `serve`, `worker`,
+    `shards watch`) that Ctrl-C or SIGTERM stops ends with 0.
     """

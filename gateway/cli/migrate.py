@@ -9,6 +9,7 @@ from typing import NamedTuple
 import click
 
 from datasources.errors import ConfigError
+from gateway.cli.migrate_back import back_command
 from gateway.cli.options import with_settings
 from gateway.cli.output import FOUND, as_json, counted, print_result
 from gateway.operate.imports.checks import KINDS
@@ -41,6 +42,9 @@ def migrate() -> None:
     MAPPING is a YAML file that says which table and which columns become which objects
     (docs/how-to/migrate.md). The source's password is in PINWAY_SOURCE_PASSWORD.
     """
+
+
+migrate.add_command(back_command)
 
 
 @migrate.command("check")

@@ -3,29 +3,21 @@
 A seam is before and after each write to the ledger, to the shards and to the claims of old ids.
 """
 
-import sys
-from pathlib import Path
-
-from gateway.cli import main
 from gateway.operate.migration import writing
 from gateway.operate.migration.journal import Journal
 from gateway.operate.migration.ledger import Ledger
 from gateway.operate.migration.writing import Writer
-from tests.migration.killed_copy import Seams
+from tests.migration.seams import Seams, run
 
 
 def install(seams: Seams) -> None:
     for owner, name in ((Ledger, "settle"), (Ledger, "look_at"), (Journal, "set_fact")):
         setattr(owner, name, seams.counted(getattr(owner, name)))
-    for name in ("put", "take_away", "_put_edge", "_insert", "_claim", "_take_name"):
+    for name in ("put", "take_away", "_put_edge", "_insert", "claim", "_take_name"):
         setattr(Writer, name, seams.awaited(getattr(Writer, name)))
     for name in ("commit", "delete_account", "delete_board", "delete_pin", "move_pin", "free"):
         setattr(writing, name, seams.awaited(getattr(writing, name)))
 
 
 if __name__ == "__main__":
-    last, told, *words = sys.argv[1:]
-    seams = Seams(int(last))
-    install(seams)
-    main(words, standalone_mode=False)
-    Path(told).write_text(str(seams.passed))
+    run(install)

@@ -2,6 +2,7 @@
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 from datasources.mysql.link import Login, connect
 
@@ -128,6 +129,10 @@ class OldDatabase:
         """Run statements (as the administrator), with the checks of an old server: none."""
         asyncio.run(self._run(statements, user))
 
+    def rows(self, query: str) -> list[tuple[Any, ...]]:
+        """The rows of a query, texts as str."""
+        return asyncio.run(self._rows(query))
+
     def mapping(self, folder: Path, *, changed: dict[str, str] | None = None) -> Path:
         """The mapping file, with texts replaced."""
         text = MAPPING.format(user=USER, port=self.port)
@@ -137,6 +142,15 @@ class OldDatabase:
         file = folder / "migration.yaml"
         file.write_text(text)
         return file
+
+    async def _rows(self, query: str) -> list[tuple[Any, ...]]:
+        link = await connect(
+            Login("127.0.0.1", self.port, "root", ""), autocommit=True, deadline=60
+        )
+        try:
+            return [tuple(row.values()) for row in await link.described(query)]
+        finally:
+            link.close()
 
     async def _run(self, statements: tuple[str, ...], user: str) -> None:
         login = Login("127.0.0.1", self.port, user, "")

@@ -5,7 +5,9 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
+from random import Random
 from typing import Any
 
 from tests.importing.worlds import canonical_set
@@ -46,6 +48,12 @@ def verified(file: Path, data: Path, *options: str, status: int = 0) -> dict[str
     return told
 
 
+def followed(file: Path, data: Path) -> dict[str, Any]:
+    words = ("migrate", "follow", str(file), "--until-caught-up", "--json")
+    told: dict[str, Any] = json.loads(pinway(*words, data=data))
+    return told
+
+
 def exported(data: Path) -> list[bytes]:
     return pinway("export", data=data).encode().splitlines()
 
@@ -64,7 +72,7 @@ def everything(data: Path) -> set[bytes]:
 
 
 def killed_at(
-    last: int,
+    last: int | str,
     file: Path,
     data: Path,
     *words: str,
@@ -80,3 +88,11 @@ def killed_at(
         return 0
     assert process.returncode == 0, error.decode()
     return int(told.read_text())
+
+
+def killed_later(random: Random, *words: str, data: Path) -> None:
+    """Begin a command, and kill it at any moment."""
+    process = start("migrate", *words, data=data)
+    time.sleep(random.uniform(0.5, 4))
+    process.kill()
+    process.communicate(timeout=SECONDS)

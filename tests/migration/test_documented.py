@@ -26,6 +26,7 @@ TABLES = (
     "INSERT INTO albums VALUES (1, 1, 'Tea', 1, 1300000000)",
     "INSERT INTO bookmarks VALUES (17, 1, 'Gyokuro', '', 'https://example.org/', 1, 0)",
     "INSERT INTO likes VALUES (1, 17)",
+    f"GRANT INSERT, UPDATE, DELETE ON old.* TO '{USER}'@'127.0.0.1'",
     f"GRANT RELOAD, READ ONLY ADMIN ON *.* TO '{USER}'@'127.0.0.1'",
 )
 
@@ -38,17 +39,25 @@ def folder(old: OldDatabase, tmp_path: Path) -> Iterator[Path]:
     text = re.sub("source: .*\n", f"source: mysql://{USER}@127.0.0.1:{old.port}/old\n", text)
     (tmp_path / "migration.yaml").write_text(re.sub("ca: .*\n", "", text))
     (tmp_path / "pinway.toml").write_text('data_dir = ".pinway"\n')
-    opens = tmp_path / "open-pinway.sh"
-    opens.write_text("#!/bin/sh\ntouch opened\n")
-    opens.chmod(0o755)
+    for site, made in (("pinway", "opened"), ("old-site", "opened-again")):
+        opens = tmp_path / f"open-{site}.sh"
+        opens.write_text(f"#!/bin/sh\ntouch {made}\n")
+        opens.chmod(0o755)
     yield tmp_path
     old.run("SET GLOBAL read_only = OFF")
 
 
 def test_the_pages_commands_work_in_their_order(folder: Path) -> None:
     lines = re.findall(r"^\$ pinway (.*)$", PAGE.read_text(), re.MULTILINE)
-    said = {line.split()[1]: pinway(line, folder) for line in lines}
-    assert list(said) == ["check", "preview", "copy", "find", "follow", "verify", "cut-over"]
+    said = {}
+    for line in lines:
+        command, *rest = line.split()[1:]
+        name = " ".join([command, *({"--compare", "--end"} & {*rest})])
+        said[name] = pinway(line, folder)
+    assert list(said) == [
+        *("check", "preview", "copy", "find", "follow", "verify", "cut-over"),
+        *("back", "back --compare", "back --end"),
+    ]
     assert "the mapping fits the source" in said["check"]
     assert "4711: not copied" in said["find"]
     assert re.search(
@@ -57,6 +66,10 @@ def test_the_pages_commands_work_in_their_order(folder: Path) -> None:
     assert "equal, 0 differences" in said["verify"]
     assert re.search(r"writes were refused for 0\.\d+ s", said["cut-over"])
     assert (folder / "opened").exists()
+    assert re.search(r"brought 0 rows back: \d+\.\d s behind; 0 changes left out", said["back"])
+    assert re.search(r"compared \d+ rows: 0 differences", said["back --compare"])
+    assert "the way back has ended: the source takes the writes" in said["back --end"]
+    assert (folder / "opened-again").exists()
 
 
 def pinway(line: str, folder: Path) -> str:

@@ -3,10 +3,9 @@
 import json
 import re
 import signal
-import time
 from pathlib import Path
 from random import Random
-from typing import IO, Any
+from typing import IO
 
 import pytest
 
@@ -16,7 +15,9 @@ from tests.migration.processes import (
     SECONDS,
     copied,
     everything,
+    followed,
     killed_at,
+    killed_later,
     pinway,
     start,
     verified,
@@ -33,12 +34,6 @@ def world(old: OldDatabase, tmp_path: Path) -> Path:
     """The mapping of a source with rows of all kinds."""
     old.run("USE old", *ROWS, *many(members=20, albums=40, bookmarks=400))
     return old.mapping(tmp_path)
-
-
-def followed(file: Path, data: Path) -> dict[str, Any]:
-    words = ("migrate", "follow", str(file), "--until-caught-up", "--json")
-    told: dict[str, Any] = json.loads(pinway(*words, data=data))
-    return told
 
 
 def test_changes_end_like_a_copy_of_the_changed_rows(
@@ -112,6 +107,41 @@ def test_rows_that_leave_without_being_logged_leave(
         "TRUNCATE TABLE `old`.`friends`",
         "INSERT INTO likes VALUES (1001, 1002, NULL)",
     )
+    followed(world, data)
+    assert verified(world, data)["differences"] == []
+    copied(world, tmp_path / "fresh")
+    assert everything(data) == everything(tmp_path / "fresh")
+
+
+@pytest.mark.parametrize(
+    ("made", "changes"),
+    [
+        (
+            "INSERT INTO members VALUES (500, 'orphan', '', NULL, NULL)",
+            ("DELETE FROM members WHERE id = 500",),
+        ),
+        (
+            "INSERT INTO members VALUES (500, 'orphan', '', NULL, NULL)",
+            ("UPDATE members SET login = 'other' WHERE id = 500",),
+        ),
+        (
+            "INSERT INTO albums VALUES (500, 1001, 'Orphan', 1, 1)",
+            ("UPDATE albums SET member_id = 1002 WHERE id = 500",),
+        ),
+        (
+            "INSERT INTO bookmarks VALUES (500, 1002, 'Orphan', '', '', 1, NULL, NULL)",
+            ("DELETE FROM bookmarks WHERE id = 500",),
+        ),
+    ],
+)
+def test_an_object_whose_follower_was_killed_is_taken_away_when_its_row_changes(
+    world: Path, old: OldDatabase, tmp_path: Path, made: str, changes: tuple[str, ...]
+) -> None:
+    data = tmp_path / "data"
+    copied(world, data)
+    old.run("USE old", made)
+    assert killed_at("_insert", world, data, *FOLLOW, module=KILLED) == 0  # no old id is claimed
+    old.run("USE old", *changes)
     followed(world, data)
     assert verified(world, data)["differences"] == []
     copied(world, tmp_path / "fresh")
@@ -192,11 +222,3 @@ def test_nothing_is_missed_or_doubled_under_writes_and_kills(
     assert verified(file, data)["differences"] == []
     copied(file, tmp_path / "fresh")
     assert everything(data) == everything(tmp_path / "fresh")
-
-
-def killed_later(random: Random, *words: str, data: Path) -> None:
-    """Begin a command, and kill it at any moment."""
-    process = start("migrate", *words, data=data)
-    time.sleep(random.uniform(0.5, 4))
-    process.kill()
-    process.communicate(timeout=SECONDS)

@@ -1,7 +1,8 @@
 """Opens what a dump needs, and writes it."""
 
+from dataclasses import replace as replaced
+
 from datasources.errors import ConfigError
-from datasources.factory import ShardsConfig, open_shards, open_topology
 from datasources.scans import ShardScans
 from datasources.urls import mask
 from gateway.operate.dumps.dump import Dump, begin
@@ -11,7 +12,7 @@ from gateway.operate.dumps.places import opened
 from gateway.operate.dumps.sources import RowsOf, all_rows, changed_rows
 from gateway.operate.imports.report import OnProgress
 from gateway.settings import Settings
-from gateway.site.embedded_stores import check_made, topology_url
+from gateway.site.shards_only import opened_shards, shards_config
 
 
 async def dump(
@@ -26,35 +27,21 @@ async def dump(
     """Write a dump of all shards, or of the changes since an earlier dump at the place `since`; or
     continue an interrupted dump. It needs the topology and the shards alone, and reads the embedded
     shards beside a gateway that has them open. Raises PinwayError."""
-    check_made(settings)
-    mysql = settings.mysql
-    # The log is read with the operators' account: the gateways' account may not read it.
-    config = ShardsConfig(
-        topology=topology_url(settings),
-        mysql_user=mysql.user if since is None else mysql.operator_user,
-        mysql_password=mysql.password if since is None else mysql.operator_password,
-        mysql_ca=mysql.ca,
-    )
+    config = shards_config(settings)
+    if since is not None:  # the gateways' account may not read the log
+        user, password = settings.mysql.operator_user, settings.mysql.operator_password
+        config = replaced(config, mysql_user=user, mysql_password=password)
     pictures, source_url = settings.stores.pictures, mask(config.topology)
-    source = open_topology(config.topology)
-    try:
-        shards = open_shards(await source.load(), config)
-        try:
-            if not isinstance(shards, ShardScans):
-                raise ConfigError("these shards can't be dumped")
-            rows_of: RowsOf = all_rows
-            follows: Since | None = None
-            if since is not None:
-                check_apart(since, to)
-                earlier = await read_earlier(since, source_url, by, pictures)
-                rows_of, follows = changed_rows(shards, earlier, since), named(since, earlier)
-            async with opened(to, pictures) as place:
-                manifest = await begin(
-                    place, to, by, source=source_url, replace=replace, since=follows
-                )
-                await Dump(shards, place, manifest, on_progress, rows_of=rows_of).write()
-                return manifest
-        finally:
-            await shards.close()
-    finally:
-        await source.close()
+    async with opened_shards(config) as shards:
+        if not isinstance(shards, ShardScans):
+            raise ConfigError("these shards can't be dumped")
+        rows_of: RowsOf = all_rows
+        follows: Since | None = None
+        if since is not None:
+            check_apart(since, to)
+            earlier = await read_earlier(since, source_url, by, pictures)
+            rows_of, follows = changed_rows(shards, earlier, since), named(since, earlier)
+        async with opened(to, pictures) as place:
+            manifest = await begin(place, to, by, source=source_url, replace=replace, since=follows)
+            await Dump(shards, place, manifest, on_progress, rows_of=rows_of).write()
+            return manifest

@@ -10,9 +10,11 @@ from feed_engine.transactions.edit import edited
 from feed_engine.transactions.key_kinds import EMAIL, SUBJECT, KeyKind
 from gateway.operate.imports.load import Load, batches, patiently
 
-_WORDS = {
-    EMAIL: "the e-mail address {0!r} is taken: the user is there without it",
-    SUBJECT: "the subject {0} is taken: the user is there without it",
+WITHOUT_KEY = "is taken: the user is there without it"
+"""The end of the reports about keys that another user has."""
+TAKEN = {
+    EMAIL: f"the e-mail address {{0!r}} {WITHOUT_KEY}",
+    SUBJECT: f"the subject {{0}} {WITHOUT_KEY}",
 }
 
 
@@ -41,7 +43,7 @@ async def _claim(load: Load, kind: KeyKind, users: list[User], lines: dict[int, 
         key = kind.key_of(user)
         if holders[key] != user.id:
             await _remove(load, kind, user.id, key)
-            load.complaints.add(lines[user.id], _WORDS[kind].format(key))
+            load.complaints.add(lines[user.id], TAKEN[kind].format(key), kept=True)
 
 
 async def _remove(load: Load, kind: KeyKind, id: int, key: str) -> None:

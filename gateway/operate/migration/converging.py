@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from datasources import records
 from datasources.errors import NotFound, StoreConflict
-from datasources.ids import Kind
+from datasources.ids import Kind, kind_of
 from datasources.mappings import Edge, Mapping
 from datasources.protocols import Stores
-from datasources.records import Interest, Pin, Record, User
+from datasources.records import RECORDS, Interest, Pin, Record, User
+from feed_engine.transactions import access
 from gateway.operate.imports.jsonl import AnyLine
 from gateway.operate.imports.load import patiently
 from gateway.operate.migration.conversion import convert
@@ -27,8 +28,8 @@ from gateway.operate.migration.expected import (
     find,
     refs_of,
 )
-from gateway.operate.migration.items import SLUG, USERNAME, Item, Ref, item_of, uses
-from gateway.operate.migration.ledger import Ledger, Row, Settled
+from gateway.operate.migration.items import NAMES, SLUG, Item, Ref, item_of, keys_of, uses
+from gateway.operate.migration.ledger import Ledger, Row, Settled, Start
 from gateway.operate.migration.source_checks import TablePlan
 from gateway.operate.migration.writing import LeftOut, Writer
 
@@ -81,22 +82,22 @@ class Convergence:
         reasons, changed = [*now.faults], set[Ref]()
         for item in had:
             if item not in wanted:
-                changed |= await _again(partial(self._take_away, item))
+                changed |= await again(partial(self._take_away, item))
         for item, line in wanted.items():
             holder = self._ledger.holder(item)
             if holder not in (None, row):
                 reasons.append(f"{item} is there already, in {holder.table} {holder.key}")
                 continue
-            outcome = await _again(partial(self._bring, row, item, line))
+            outcome = await again(partial(self._bring, row, item, line))
             changed |= outcome.changed
             if outcome.id is not None:
                 items[item] = outcome.id
             if outcome.reason:
                 reasons.append(outcome.reason)
-        uses_now = {ref for item, line in wanted.items() for ref in (*uses(line), _place(item))}
+        uses_now = {ref for item, line in wanted.items() for ref in (*uses(line), place_of(item))}
         # By the ledger's earlier state: a run that was killed may have changed the stores already.
-        changed |= {_place(item) for item, id in had.items() ^ items.items()}
-        changed |= {ref for ref in used - uses_now if ref.kind in (USERNAME, SLUG)}
+        changed |= {place_of(item) for item, id in had.items() ^ items.items()}
+        changed |= {ref for ref in used - uses_now if ref.kind in NAMES}
         if used != uses_now:  # a pin on another board, of which it may be the cover
             changed |= {item.ref for item in items if not item.b}
         self._ledger.settle(note, row, Settled(items, uses_now, reasons, changed))
@@ -129,15 +130,36 @@ class Convergence:
         if await self._is_own_repin(stored, wanted.record):
             reason = "its source is its own repin"
             return _Outcome(None, await self._take_away(item), reason)
-        self._ledger.intend(row, item)
+        start = self._writer.start(wanted.record)
+        if stored is None:
+            await self._end_unclaimed(item, start)
+        self._ledger.intend(row, item, start)
         try:
             id = await self._writer.put(item.ref, stored, wanted)
         except LeftOut as left:
-            if left.stays and stored is not None:
-                return _Outcome(stored.id, _names(stored) if left.renamed else set(), str(left))
+            if left.stays is not None:
+                changed = {item.ref} if stored is None else set[Ref]()
+                if left.renamed and stored is not None:
+                    changed = _names(stored)
+                return _Outcome(left.stays, changed, str(left))
             taken = await self._take_away(item)
             return _Outcome(None, taken if stood or stored is not None else set(), str(left))
         return _Outcome(id, _changed(item, stored, wanted, id))
+
+    async def _end_unclaimed(self, item: Item, unless: Start | None = None) -> bool:
+        """Claim the old id for an object that an interrupted run stored before, and take the object
+        away: its row is gone, or would be stored elsewhere now. Returns whether it did so."""
+        start = self._ledger.start(item)
+        if start is None or start == unless:
+            return False
+        ended = False
+        for id in await self._writer.unclaimed(item.ref, start):
+            stored = (await access.read(self._stores, RECORDS[kind_of(id)], [id])).get(id)
+            if stored is not None and stored.active:
+                await self._writer.claim(item.ref, id)
+                await self._writer.take_away(item.ref, stored)
+                ended = True
+        return ended
 
     async def _is_own_repin(self, stored: Record | None, wanted: Record) -> bool:
         """Whether the pins from which a pin is to be repinned begin with the pin itself."""
@@ -154,7 +176,7 @@ class Convergence:
     async def _take_away(self, item: Item) -> set[Ref]:
         """Take an object or an edge away. Returns what changed for other rows: nothing if the item
         was not there. Otherwise rows that need each other would be looked at again and again."""
-        was_there = {_place(item)} if self._ledger.holder(item) is not None else set[Ref]()
+        was_there = {place_of(item)} if self._ledger.holder(item) is not None else set[Ref]()
         if item.b:
             ends = _ends(item)
             found = await find(self._stores, self._name, ends)
@@ -163,6 +185,8 @@ class Convergence:
                 await self._writer.clear_edge(_mapping(item), edge)
             return was_there  # a deleted end has ended the edge
         stored = (await find(self._stores, self._name, [item.ref])).get(item.ref)
+        if stored is None and await self._end_unclaimed(item):
+            stored = (await find(self._stores, self._name, [item.ref])).get(item.ref)
         if stored is None:
             return was_there | _names(await self._writer.free_old_id(item.ref))
         await self._writer.take_away(item.ref, stored)
@@ -188,7 +212,7 @@ async def read_now(
         if not keys:
             continue
         read = partial(source.rows, plan.table, plan.wanted, keys, where=plan.mapping.where)
-        page = await _again(read)
+        page = await again(read)
         for key, values in zip(page.keys, page.rows, strict=True):
             row = Row(plan.table.name, key)
             if row not in found:
@@ -201,7 +225,7 @@ async def read_now(
     return found
 
 
-async def _again(call: Callable[[], Awaitable[T]]) -> T:
+async def again(call: Callable[[], Awaitable[T]]) -> T:
     """Call again while other transactions win, and while a store does not answer."""
     for attempt in range(_ATTEMPTS):
         try:
@@ -216,19 +240,18 @@ def _changed(item: Item, stored: Record | None, wanted: Expected, id: int) -> se
     if stored is None or stored.id != id:
         return {item.ref, *(_names(stored) if stored is not None else ())}
     record = wanted.record
-    own = {Ref(USERNAME, record.username)} if isinstance(record, User) else set[Ref]()
+    own = {*keys_of(record)} if isinstance(record, User) else set[Ref]()
     return _names(stored) - own if own else set()
 
 
 def _names(stored: Record | None) -> set[Ref]:
     """The names that an object has had."""
     if isinstance(stored, User):
-        names = {stored.username, *(kept.key for kept in stored.kept_names)}
-        return {Ref(USERNAME, name) for name in names}
+        return {*keys_of(stored)}
     return {Ref(SLUG, stored.slug)} if isinstance(stored, Interest) else set()
 
 
-def _place(item: Item) -> Ref:
+def place_of(item: Item) -> Ref:
     """The reference of all rows that would become the item: one of them can."""
     return Ref(item.kind, f"{item.a} {item.b}") if item.b else item.ref
 

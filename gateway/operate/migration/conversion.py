@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from datasources.errors import BadInput
 from datasources.sql.source_tables import Values
 from feed_engine.transactions import validation
 from feed_engine.transactions.hidden_text import without_hidden
@@ -82,6 +83,9 @@ class _Row:
     def line(self) -> dict[str, Any]:
         """The fields as the import format has them."""
         line = dict(self._fields)
+        if "issuer" not in line or "subject" not in line:
+            line.pop("issuer", None)
+            line.pop("subject", None)
         if "avatar" in line:
             line["avatar"] = {"url": line["avatar"]}
         if self._becomes == "pin":
@@ -144,6 +148,24 @@ class _Row:
 
     def slug(self, name: str, field: Field, origin: Origin, value: bytes) -> str:
         return self.raw_text(name, field, origin, value).lower()
+
+    def email(self, name: str, field: Field, origin: Origin, value: bytes) -> str | None:
+        text = self.raw_text(name, field, origin, value)
+        try:
+            return validation.email(text) if text else None
+        except BadInput:
+            self.change(name, "is no e-mail address: left out")
+            return None
+
+    def subject(self, name: str, field: Field, origin: Origin, value: bytes) -> str | None:
+        text = self.raw_text(name, field, origin, value)
+        if len(text) > field.most or validation.UNSEEN.search(text):
+            message = f"has over {field.most} characters, or some that nobody can see: left out"
+            self.change(name, message)
+            return None
+        if origin.issuer is not None:
+            self._fields["issuer"] = origin.issuer
+        return text or None
 
     def address(self, name: str, field: Field, origin: Origin, value: bytes) -> str | None:
         text = self.raw_text(name, field, origin, value)
@@ -216,6 +238,8 @@ _READERS: dict[Form, Callable[..., Any]] = {
     Form.NAME: _Row.name,
     Form.USERNAME: _Row.raw_text,
     Form.SLUG: _Row.slug,
+    Form.EMAIL: _Row.email,
+    Form.SUBJECT: _Row.subject,
     Form.ADDRESS: _Row.address,
     Form.TIME: _Row.time,
     Form.FLAG: _Row.flag,

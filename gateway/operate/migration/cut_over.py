@@ -14,6 +14,8 @@ from gateway.operate.migration.journal import Journal
 
 DONE = "cut over"
 """The journal's fact that Pinway takes the writes: the source's rows are history since."""
+ENDED = "went back"
+"""The journal's fact that the source takes the writes again, after a way back."""
 _NEAR = 0.5
 """The part of the time that the shards may be behind when the source's writes are stopped."""
 _ROUNDS = 300  # of which one must be as quick
@@ -57,7 +59,7 @@ async def cut_over(follower: Follower, journal: Journal, *, within: float, then:
                         )
                 await stop.keep()
                 try:
-                    await _run(then)
+                    await run(then, "the source takes writes again")
                 except BaseException:
                     await stop.undo()
                     raise
@@ -66,7 +68,9 @@ async def cut_over(follower: Follower, journal: Journal, *, within: float, then:
                 f"the cut-over did not end within {within:g} s: the source takes writes again"
             ) from None
         refused = time.monotonic() - began
-    journal.set_fact(DONE, str(last))
+    with journal.spool.transaction():
+        journal.set_fact(DONE, str(last))
+        journal.forget_fact(ENDED)
     return CutOver(refused, last, rows)
 
 
@@ -81,8 +85,8 @@ async def _come_near(follower: Follower, near: float) -> None:
     )
 
 
-async def _run(command: str) -> None:
-    """Run the operator's command. Raises StoreError if it fails."""
+async def run(command: str, otherwise: str) -> None:
+    """Run the operator's command. Raises StoreError if it fails; `otherwise` says what is then."""
     if not command:
         return
     process = await asyncio.create_subprocess_shell(
@@ -97,6 +101,5 @@ async def _run(command: str) -> None:
     if process.returncode:
         text = error.decode(errors="replace").strip()
         raise StoreError(
-            f"{command!r} ended with the status {process.returncode}: {text}: the source takes "
-            "writes again"
+            f"{command!r} ended with the status {process.returncode}: {text}: {otherwise}"
         )

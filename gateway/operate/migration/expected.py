@@ -31,7 +31,7 @@ from gateway.operate.migration.items import Ref, needs, target_of, uses
 PLACES = 1000
 """A pin whose place was taken has one of this many places above it."""
 FIELDS: dict[type[Record], tuple[str, ...]] = {
-    User: ("username", "full_name", "about", "avatar", "created"),
+    User: ("username", "full_name", "about", "avatar", "email", "subject", "created"),
     Interest: ("slug", "name", "description", "created"),
     Board: ("owner_id", "name", "description", "secret", "cover_pin_id", "created"),
     Pin: (

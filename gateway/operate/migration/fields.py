@@ -14,6 +14,8 @@ class Form(Enum):
     NAME = "a text of one line"
     USERNAME = "a user name"
     SLUG = "a slug"
+    EMAIL = "an e-mail address"
+    SUBJECT = "a subject or its issuer"
     ADDRESS = "a web address"
     TIME = "a time"
     FLAG = "a flag"
@@ -39,6 +41,9 @@ FIELDS: dict[str, dict[str, Field]] = {
         "full_name": Field(Form.NAME, most=180),
         "about": Field(Form.TEXT, most=2000),
         "avatar": Field(Form.ADDRESS),
+        "email": Field(Form.EMAIL),
+        "issuer": Field(Form.SUBJECT, most=255),
+        "subject": Field(Form.SUBJECT, most=255),
         **_CREATED,
     },
     "interest": {
@@ -95,7 +100,11 @@ FIELDS: dict[str, dict[str, Field]] = {
 TARGETS = ("user", "board", "interest")
 """The fields of a follow of which a table has exactly one."""
 OPTIONS = {
-    "charset": {Form.TEXT, Form.NAME, Form.USERNAME, Form.SLUG, Form.ADDRESS},
+    "charset": {
+        *(Form.TEXT, Form.NAME, Form.USERNAME, Form.SLUG, Form.ADDRESS, Form.EMAIL),
+        Form.SUBJECT,
+    },
+    "issuer": {Form.SUBJECT},
     "unit": {Form.TIME},
     "first": {Form.PLACE},
     "inverted": {Form.FLAG},
@@ -121,6 +130,10 @@ def type_fault(form: Form, column: Column, unit: str | None) -> str | None:
             return "a flag is an integer, a BIT or a text"
         case Form.KEY if not (is_number or readable or column.type == "uuid"):
             return "an old id is an integer, a text, a BINARY or a UUID"
-        case Form.TEXT | Form.NAME | Form.USERNAME | Form.SLUG | Form.ADDRESS if not readable:
+        case Form.SUBJECT if is_number:
+            return None
+        case Form.TEXT | Form.NAME | Form.USERNAME | Form.SLUG if not readable:
+            return f"{form.value} is a text or a BLOB"
+        case Form.ADDRESS | Form.EMAIL | Form.SUBJECT if not readable:
             return f"{form.value} is a text or a BLOB"
     return None

@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+from datasources.records import User
+from feed_engine.transactions.key_kinds import KINDS
 from gateway.operate.imports.jsonl import (
     AnyLine,
     BoardLine,
@@ -12,14 +14,16 @@ from gateway.operate.imports.jsonl import (
     PinLine,
     UserLine,
 )
+from gateway.operate.imports.line_records import user_of
 from gateway.operate.migration.fields import TARGETS
 
-USERNAME, SLUG = "username", "slug"
-"""Kinds of references to names: at most one object has a name."""
+SLUG = "slug"
+NAMES = {SLUG, *KINDS}
+"""Kinds of references to names and to users' keys: at most one object has each."""
 
 
 class Ref(NamedTuple):
-    """An object by its kind and its old id; or a name by USERNAME or SLUG."""
+    """An object by its kind and its old id; or a name or a key by one of NAMES."""
 
     kind: str
     key: str
@@ -67,6 +71,11 @@ def target_of(line: FollowLine) -> Ref:
     )
 
 
+def keys_of(user: User) -> list[Ref]:
+    """The names and keys that a user has, or that are kept for the user."""
+    return [Ref(it.namespace, key) for it in KINDS.values() for key in it.all_of(user)]
+
+
 def needs(line: AnyLine) -> list[Ref]:
     """The objects without which the line can't be stored."""
     match line:
@@ -90,7 +99,7 @@ def uses(line: AnyLine) -> list[Ref]:
     that one object may have."""
     match line:
         case UserLine():
-            return [Ref(USERNAME, line.username.lower())]
+            return keys_of(user_of(line))
         case InterestLine():
             return [Ref(SLUG, line.slug)]
         case BoardLine() if line.cover is not None:

@@ -107,6 +107,9 @@ class Journal:
     def set_fact(self, name: str, value: str) -> None:
         self.spool.db.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (name, value))
 
+    def forget_fact(self, name: str) -> None:
+        self.spool.db.execute("DELETE FROM facts WHERE name = ?", (name,))
+
     def counts(self) -> dict[str, int]:
         """Rows that were read, rows that were left out, and changes of values."""
         return {
@@ -139,7 +142,8 @@ class Journal:
 
     def _check_mapping(self, mapping: Mapping) -> None:
         """Raises ConfigError if the journal has rows that were read by another mapping."""
-        tables = [table._replace(place=()) for table in mapping.tables]
+        # The way back may be told later.
+        tables = [table._replace(place=())[:-1] for table in mapping.tables]
         whole = msgspec.json.encode([mapping.source, tables], order="sorted")
         digest = hashlib.sha256(whole).hexdigest()
         self.spool.db.execute("INSERT OR IGNORE INTO facts VALUES ('mapping', ?)", (digest,))

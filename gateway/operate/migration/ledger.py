@@ -10,8 +10,9 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from gateway.operate.imports.private_keys import WITHOUT_KEY
 from gateway.operate.migration.fields import FIELDS
-from gateway.operate.migration.items import USERNAME, Item, Ref
+from gateway.operate.migration.items import Item, Ref
 from gateway.operate.migration.journal import Journal, row_text
 
 _SCHEMA = """
@@ -21,6 +22,8 @@ CREATE INDEX IF NOT EXISTS links_row ON links (source_table, row);
 CREATE TABLE IF NOT EXISTS needs (source_table TEXT, row TEXT, kind TEXT, key TEXT,
                                   PRIMARY KEY (kind, key, source_table, row)) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS needs_row ON needs (source_table, row);
+CREATE TABLE IF NOT EXISTS starts (kind TEXT, key TEXT, shard INT, parent TEXT,
+                                   PRIMARY KEY (kind, key)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS reasons (source_table TEXT, row TEXT, reason TEXT,
                                     PRIMARY KEY (source_table, row, reason)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS todo (n INTEGER PRIMARY KEY AUTOINCREMENT, rank INT, source_table TEXT,
@@ -39,7 +42,7 @@ _COPIED = {
 }
 """The journal's tables of copied rows → the kind, the two parts and the id of their items."""
 _NEEDED = (
-    ("users", f"'{USERNAME}'", "s.name", ""),
+    ("users", "'username'", "s.name", ""),
     ("interests", "'slug'", "s.name", ""),
     ("boards", "'user'", "s.owner", ""),
     ("boards", "'pin'", "s.cover", "AND s.cover IS NOT NULL"),
@@ -63,6 +66,13 @@ class Row(NamedTuple):
     @property
     def text(self) -> str:
         return row_text(self.key)
+
+
+class Start(NamedTuple):
+    """The shard on which an object is to be stored, and the parent in its key there."""
+
+    shard: int
+    parent: str
 
 
 class Settled(NamedTuple):
@@ -91,7 +101,7 @@ class Ledger:
 
     def take_over(self) -> None:
         """Take over the rows that a copy has brought to the stores since the last time. The rows
-        that it left out are to be looked at."""
+        that it left out, or without a user's key, are to be looked at."""
         after = int(self._journal.fact("taken over") or 0)
         with self._journal.spool.transaction():
             for table, (kind, a, b, id) in _COPIED.items():
@@ -119,8 +129,8 @@ class Ledger:
             )
             left_out = self._db.execute(
                 "SELECT DISTINCT source_table, source_key FROM faults JOIN origins USING (line) "
-                "WHERE kept = 0 AND line > ?",
-                (after,),
+                "WHERE (kept = 0 OR message LIKE ?) AND line > ?",
+                (f"%{WITHOUT_KEY}", after),
             ).fetchall()
             self.look_at(_row(*found) for found in left_out)
             [last] = self._db.execute("SELECT coalesce(max(line), 0) FROM origins").fetchone()
@@ -170,11 +180,23 @@ class Ledger:
         )
         return {Ref(*ref) for ref in found}
 
-    def intend(self, row: Row, item: Item) -> None:
-        """Note that a row is about to become an item. If the process is killed, and the row is
-        deleted before it is looked at again, the item is known to be there."""
+    def intend(self, row: Row, item: Item, start: Start | None = None) -> None:
+        """Note that a row is about to become an item, and where its object is stored first. If the
+        process is killed, and the row is changed or deleted before it is looked at again, the item
+        is known to be there."""
         values = (row.table, row.text, *item, _INTENDED)
-        self._db.execute("INSERT OR IGNORE INTO links VALUES (?, ?, ?, ?, ?, ?)", values)
+        with self._journal.spool.transaction():
+            self._db.execute("INSERT OR IGNORE INTO links VALUES (?, ?, ?, ?, ?, ?)", values)
+            if start is not None:
+                began = (item.kind, item.a, *start)
+                self._db.execute("INSERT OR REPLACE INTO starts VALUES (?, ?, ?, ?)", began)
+
+    def start(self, item: Item) -> Start | None:
+        """Where the object of an item may have been stored since its row was settled last."""
+        found = self._db.execute(
+            "SELECT shard, parent FROM starts WHERE kind = ? AND key = ?", item.ref
+        ).fetchone()
+        return Start(*found) if found is not None and not item.b else None
 
     def holder(self, item: Item) -> Row | None:
         """The row that has become the item."""
@@ -194,6 +216,11 @@ class Ledger:
         """Store the result of a row, end its note, and note the rows that depend on it."""
         at = (row.table, row.text)
         with self._journal.spool.transaction():
+            self._db.execute(
+                "DELETE FROM starts WHERE (kind, key) IN "
+                "(SELECT kind, a FROM links WHERE source_table = ? AND row = ?)",
+                at,
+            )
             for table in ("links", "needs", "reasons"):
                 self._db.execute(f"DELETE FROM {table} WHERE source_table = ? AND row = ?", at)
             self._db.executemany(

@@ -26,13 +26,23 @@ class _Strict(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 
 class Origin(_Strict, frozen=True):
     """The column of a field, and how it is read: `charset` of its bytes, `unit` of a time that is a
-    number, which number is `first` on a board, and whether a flag is `inverted`."""
+    number, which number is `first` on a board, whether a flag is `inverted`, and the `issuer` of
+    all subjects in the column."""
 
     column: str
     charset: str | None = None
     unit: Literal["seconds", "milliseconds"] | None = None
     first: Literal["lowest", "highest"] | None = None
     inverted: bool = False
+    issuer: Annotated[str, Meta(min_length=1, max_length=255)] | None = None
+
+
+class Back(_Strict, frozen=True):
+    """The values of columns that no field fills, on the way back: of a `new` row, and of a
+    `deleted` row that stays in the table."""
+
+    new: dict[str, str | int | None] = {}
+    deleted: dict[str, str | int | None] = {}
 
 
 class _Table(_Strict, frozen=True):
@@ -40,6 +50,7 @@ class _Table(_Strict, frozen=True):
     becomes: str
     columns: dict[str, Any]
     where: str = ""
+    back: Back = Back()
 
 
 class _File(_Strict, frozen=True):
@@ -58,6 +69,7 @@ class TableMapping(NamedTuple):
     columns: dict[str, Origin]
     where: str
     place: Place
+    back: Back = Back()
 
 
 class Mapping(NamedTuple):
@@ -184,7 +196,7 @@ class _Reader:
             self._check_complete(place, table.becomes, columns)
         if len(self._faults) > before:
             return None
-        return TableMapping(table.table, table.becomes, columns, table.where, place)
+        return TableMapping(table.table, table.becomes, columns, table.where, place, table.back)
 
     def _check_options(self, place: Place, name: str, becomes: str, origin: Origin) -> None:
         form = FIELDS[becomes][name].form
@@ -213,9 +225,23 @@ class _Reader:
         if becomes == "follow" and len(targets) != 1:
             message = f"a follow has one of user, board and interest, not {len(targets)}"
             self._add((*place, "columns"), message)
+        self._check_subject(place, columns)
         sizes = [name for name in ("image_width", "image_height") if name in columns]
         if sizes and "image" not in columns:
             self._add((*place, "columns", sizes[0]), "a size needs the column of the image")
+
+    def _check_subject(self, place: Place, columns: dict[str, Origin]) -> None:
+        """A subject has one issuer: in a column, or the same for all users."""
+        subject, issuer = columns.get("subject"), columns.get("issuer")
+        if issuer is not None and (subject is None or issuer.issuer is not None):
+            message = "it is the column of a subject's issuer: name the subject's column, too"
+            self._add((*place, "columns", "issuer"), message)
+        elif subject is not None and (subject.issuer is None) is (issuer is None):
+            message = (
+                "a subject needs its issuer, once: {column: NAME, issuer: https://id.example.org}, "
+                "or the column of the field issuer"
+            )
+            self._add((*place, "columns", "subject"), message)
 
     def _check_references(self, tables: list[TableMapping], *, whole: bool) -> None:
         known = {table.becomes for table in tables}

@@ -80,6 +80,23 @@ def _table_faults(mapping: Mapping, given: TableMapping, table: Table) -> list[s
                 f"(unique by themselves: {right})"
             )
             found.append(mapping.fault(place, message))
+    return [*found, *_back_faults(mapping, given, table)]
+
+
+def _back_faults(mapping: Mapping, given: TableMapping, table: Table) -> list[str]:
+    """The columns for the way back are there, and no field fills them."""
+    found = []
+    filled = {origin.column: name for name, origin in given.columns.items()}
+    for part, values in (("new", given.back.new), ("deleted", given.back.deleted)):
+        for column in values:
+            place = (*given.place, "back", part, column)
+            if column not in table.columns:
+                found.append(
+                    mapping.fault(place, _absent(column, table.columns, f"column in {table.name}"))
+                )
+            elif column in filled:
+                message = f"the field {filled[column]} fills the column already"
+                found.append(mapping.fault(place, message))
     return found
 
 

@@ -4,14 +4,14 @@ away. Every write may be repeated.
 Old ids are claimed last and released last, so an object with a claimed old id is complete.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
 from datasources import records
 from datasources.errors import BadInput, Conflict, NotFound
-from datasources.ids import kind_of, shard_of
+from datasources.ids import Kind, kind_of, shard_of
 from datasources.mappings import REVERSE, SEQUENCE_STEP, Edge, EdgeKey, ListKey, Mapping
 from datasources.protocols import ShardTx, Stores
 from datasources.records import Board, Comment, Interest, Pin, Record, User
@@ -27,21 +27,23 @@ from feed_engine.outbox.change import (
 from feed_engine.transactions import access
 from feed_engine.transactions.commit import Rows, commit, now_ms
 from feed_engine.transactions.edit import edit
-from feed_engine.transactions.inputs import Deletion, NameChange
-from feed_engine.transactions.key_kinds import USERNAME
+from feed_engine.transactions.inputs import Deletion, EmailChange, NameChange, SubjectChange
+from feed_engine.transactions.key_kinds import EMAIL, KINDS, SUBJECT, USERNAME, KeyKind
 from feed_engine.writes import comments
 from feed_engine.writes.accounts import delete_account
 from feed_engine.writes.boards import delete_board
 from feed_engine.writes.key_tasks import free
-from feed_engine.writes.keys import change_user_name, end_of
+from feed_engine.writes.keys import change_email, change_subject, change_user_name, end_of
 from feed_engine.writes.move import move_pin
 from feed_engine.writes.pin_rows import is_public, published, put_owned, put_public
 from feed_engine.writes.pins import delete_pin
 from gateway.operate.imports.load import identity
+from gateway.operate.imports.private_keys import TAKEN
 from gateway.operate.imports.unique_names import SLUGS
 from gateway.operate.migration.copying import namespace
 from gateway.operate.migration.expected import Expected, changes, is_placed, is_set
 from gateway.operate.migration.items import Ref
+from gateway.operate.migration.ledger import Start
 
 ON_BOARD = Mapping.BOARD_HAS_PINS
 _WAITING = "waiting"
@@ -57,10 +59,10 @@ class _Made(NamedTuple):
 
 
 class LeftOut(Exception):
-    """The object can't be stored, or not as the source says. `stays`: the object is there.
-    `renamed`: it has given its name up."""
+    """The object can't be stored, or not as the source says. `stays`: the object's id, if it is
+    there. `renamed`: it has given its name or another key up."""
 
-    def __init__(self, reason: str, *, stays: bool = False, renamed: bool = False) -> None:
+    def __init__(self, reason: str, *, stays: int | None = None, renamed: bool = False) -> None:
         super().__init__(reason)
         self.stays, self.renamed = stays, renamed
 
@@ -82,18 +84,17 @@ class Writer:
             stored = None
         if stored is None:
             made = await self._create(ref, record, wanted.place)
-            await self._claim(ref, made.id)
+            await self.claim(ref, made.id)
             if not made.new:
                 found = await access.recall(self._stores, type(record), made.id)
                 return await self.put(ref, found, wanted)
+            if isinstance(record, User):
+                await self._set_keys(await access.recall(self._stores, User, made.id), record)
             return made.id
         match stored, record:
             case User(), User():
                 await self._edit(stored, record, texts=True)
-                if stored.username != record.username:
-                    await self._rename(stored, record.username)
-                else:
-                    await self._free_kept(stored)  # an interrupted run may have renamed the user
+                await self._change_keys(stored, record)
             case Board(), Board():
                 await self._edit_board(stored.id, record)
             case Pin(), Pin():
@@ -106,6 +107,38 @@ class Writer:
                 await self._edit(stored, record, texts=False)
         return stored.id
 
+    def start(self, record: Record) -> Start:
+        """Where the object is stored first: by the name that it claims, or with its parent."""
+        match record:
+            case User():
+                return self._named(record.username)
+            case Interest():
+                return self._named(record.slug)
+            case Board():
+                parent_id = record.owner_id
+            case Pin():
+                parent_id = record.board_id
+            case Comment():
+                parent_id = record.pin_id
+            case _:
+                raise TypeError(record)
+        return Start(shard_of(parent_id), str(parent_id))
+
+    async def unclaimed(self, ref: Ref, start: Start) -> list[int]:
+        """The objects with this old id that were stored there, deleted ones included."""
+        kind, found = Kind[ref.kind.upper()], list[int]()
+
+        async def work(tx: ShardTx) -> None:
+            found.clear()
+            while True:
+                key = identity(start.parent, f"{ref.key}{_salt(found)}")
+                if not await tx.known_keys(kind, [key]):
+                    return
+                found.extend(await tx.insert_many(kind, [b"{}"], [key]))  # tells the known id
+
+        await self._stores.shards.objects.transact(start.shard, work)
+        return found
+
     async def free_old_id(self, ref: Ref) -> Record | None:
         """Let an old id that leads to a deleted object lead nowhere, and free the object's names.
         Returns the object. An interrupted run may have deleted it."""
@@ -116,7 +149,9 @@ class Writer:
         stored = await access.recall(self._stores, records.RECORDS[kind_of(id)], id)
         if isinstance(stored, User):
             await self._free_kept(stored)
-            await mod.release(USERNAME.namespace, stored.username, id, stored.claimed)
+            for kind in KINDS.values():
+                if key := kind.key_of(stored):
+                    await mod.release(kind.namespace, key, id, kind.version_of(stored))
         elif isinstance(stored, Interest) and not stored.active:
             await mod.release(SLUGS, stored.slug, id)
         await mod.release(within, ref.key, id)
@@ -203,11 +238,12 @@ class Writer:
     ) -> _Made:
         """Store an object and its rows, unless an interrupted run has stored them. An object with
         the same old id that was deleted stays deleted: then another one is stored."""
-        kind, salt, id, known = records.KINDS[type(record)], "", 0, set[str]()
+        kind, id, known = records.KINDS[type(record)], 0, set[str]()
+        deleted = list[int]()
 
         async def work(tx: ShardTx) -> Change | None:
             nonlocal id, known
-            key = identity(parent or parent_id, f"{record.key}{salt}")
+            key = identity(parent or parent_id, f"{record.key}{_salt(deleted)}")
             known = await tx.known_keys(kind, [key])
             [id] = await tx.insert_many(kind, [records.encode(record)], [key])
             stored, _ = await access.lock(tx, type(record), id)
@@ -221,7 +257,7 @@ class Writer:
                 await commit(self._stores, on, work)
                 return _Made(id, not known)
             except NotFound:
-                salt = f"{salt}/{id}"
+                deleted.append(id)
 
     async def _create_named(self, ref: Ref, record: R, names: str, name: str) -> _Made:
         """Store a user or an interest, and claim its name. An interest whose slug is there already
@@ -235,8 +271,8 @@ class Writer:
             return [TextChanged(object_ids=(stored.id,))]
 
         if isinstance(record, User):
-            record = _replaced(record, {"claimed": claim.version})
-        place = self._stores.shards.objects.topology().place(name)
+            record = _replaced(record, {"claimed": claim.version, "email": "", "subject": ""})
+        place = self._named(name).shard
         if claim.id is not None:
             found = await access.read(self._stores, User, [claim.id])
             own = claim.id in found and found[claim.id].key == ref.key
@@ -253,12 +289,15 @@ class Writer:
             return await self._create_named(ref, record, names, name)  # it was freed meanwhile
         return made
 
+    def _named(self, name: str) -> Start:
+        return Start(self._stores.shards.objects.topology().place(name), name)
+
     async def _is_unclaimed(self, ref: Ref) -> bool:
         """Whether the old id leads nowhere: an interrupted run may have stored the object."""
         found = await self._stores.shards.mod.find(namespace(self._name, ref.kind), [ref.key])
         return not found
 
-    async def _claim(self, ref: Ref, id: int) -> None:
+    async def claim(self, ref: Ref, id: int) -> None:
         """Let the old id lead to the object. If it leads to an object that was deleted, it is freed
         first."""
         mod, within = self._stores.shards.mod, namespace(self._name, ref.kind)
@@ -372,12 +411,13 @@ class Writer:
         await commit(self._stores, shard_of(id), work)
 
     async def _edit(self, stored: Record, wanted: Record | None, *, texts: bool) -> None:
-        """Change a user's or an interest's fields except its name; None deactivates it."""
+        """Change a user's or an interest's fields except its keys; None deactivates it."""
 
         async def work(tx: ShardTx) -> Change | None:
             record, raw = await access.lock(tx, type(stored), stored.id)
             fields = {"active": False} if wanted is None else changes(record, wanted)
-            fields.pop("username", None)
+            for kind in KINDS.values():
+                fields.pop(kind.field, None)
             if not fields:
                 return None
             await edit(tx, record, raw, fields)
@@ -398,18 +438,55 @@ class Writer:
             waiting = f"{_WAITING}.{user.id}"
             if user.username != waiting and await self._is_migrated(name):
                 await self._take_name(user, waiting)
-                raise LeftOut(f"{error.message}", stays=True, renamed=True) from None
+                raise LeftOut(f"{error.message}", stays=user.id, renamed=True) from None
             reason = f"{error.message} The user stays {user.username}."
-            raise LeftOut(reason, stays=True) from None
+            raise LeftOut(reason, stays=user.id) from None
 
     async def _take_name(self, user: User, name: str) -> None:
         after = await change_user_name(self._stores, user.id, NameChange(username=name))
         await self._free_kept(after)
 
+    async def _change_keys(self, user: User, wanted: User) -> None:
+        """Give a user the name and the other keys that the source says. Raises LeftOut."""
+        left: LeftOut | None = None
+        try:
+            await self._set_keys(user, wanted)
+        except LeftOut as error:
+            left = error  # the name may be free
+        if user.username != wanted.username:
+            await self._rename(user, wanted.username)
+        if left is not None:
+            raise left
+
+    async def _set_keys(self, user: User, wanted: User) -> None:
+        """Give a user the e-mail address and the subject that the source says, and free the old
+        ones at once. A user whose key another user has gets none, and gives the old one up: the
+        other user may wait for it. Raises LeftOut."""
+        taken = []
+        for kind in (EMAIL, SUBJECT):
+            key = kind.key_of(wanted)
+            try:
+                await self._take_key(user, kind, key)
+            except Conflict:
+                await self._take_key(user, kind, "")
+                taken.append(TAKEN[kind].format(key))
+        await self._free_kept(await access.recall(self._stores, User, user.id))
+        if taken:
+            raise LeftOut("; ".join(taken), stays=user.id, renamed=True)
+
+    async def _take_key(self, user: User, kind: KeyKind, key: str) -> None:
+        if kind.key_of(user) == key:
+            return
+        if kind is EMAIL:
+            await change_email(self._stores, user.id, EmailChange(email=key or None))
+        else:
+            await change_subject(self._stores, user.id, SubjectChange(subject=key or None))
+
     async def _free_kept(self, user: User) -> None:
-        """Free the names that are kept for a user: in the source, they are free."""
-        for kept in user.kept_names:
-            await free(self._stores, end_of(USERNAME, user.id, kept))
+        """Free the keys that are kept for a user: in the source, they are free."""
+        for kind in KINDS.values():
+            for kept in kind.kept_of(user):
+                await free(self._stores, end_of(kind, user.id, kept))
 
     async def _is_migrated(self, name: str) -> bool:
         """Whether the user who has the name is one of this migration's."""
@@ -420,6 +497,11 @@ class Writer:
             return False
         found = await mod.find(namespace(self._name, "user"), [user.key])
         return found.get(user.key) == holder
+
+
+def _salt(deleted: Sequence[int]) -> str:
+    """The end of the key of an object whose old id objects had that were deleted."""
+    return "".join(f"/{id}" for id in deleted)
 
 
 def _must_be_new(stored: Record, wanted: Record) -> bool:

@@ -1,0 +1,97 @@
+"""The tables of the old database as places for Pinway's objects, likes and follows."""
+
+import uuid
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from datasources.sql.source_tables import INTEGERS, RowRefused, Written, WrittenColumn
+from gateway.operate.migration.back.ledger import BackLedger
+from gateway.operate.migration.back.values import Fields, Inexpressible, written
+from gateway.operate.migration.fields import FIELDS
+from gateway.operate.migration.mapping import Origin
+from gateway.operate.migration.source_checks import TablePlan
+
+if TYPE_CHECKING:
+    from datasources.mysql.source_writer import SourceWriter
+
+
+class Target(NamedTuple):
+    """A table that takes a kind of objects or edges."""
+
+    plan: TablePlan
+    columns: Mapping[str, WrittenColumn]
+
+    @property
+    def name(self) -> str:
+        return self.plan.table.name
+
+    @property
+    def kind(self) -> str:
+        return self.plan.mapping.becomes
+
+    @property
+    def origins(self) -> dict[str, Origin]:
+        return self.plan.mapping.columns
+
+    def column(self, field: str) -> WrittenColumn:
+        """The column that has a field."""
+        return self.columns[self.origins[field].column]
+
+    def written(self, field: str, values: Fields) -> Written:
+        """The column's value for a field. Raises Inexpressible."""
+        return written(self.kind, field, values[field], self.origins[field], self.column(field))
+
+    def is_needed(self, field: str) -> bool:
+        """Whether no row can be without the field."""
+        return FIELDS[self.kind][field].required or not self.column(field).column.nullable
+
+
+class Row(NamedTuple):
+    """The values of a row by column: all of them, and the ones without which there is no row."""
+
+    whole: dict[str, Written]
+    least: dict[str, Written]
+
+
+class NewKeys:
+    """Gives old ids to new objects: numbers of the server where it counts them, the next number or
+    binary value above the highest one, or the object's own id as a text."""
+
+    def __init__(self, writer: "SourceWriter", ledger: BackLedger) -> None:
+        self._writer, self._ledger = writer, ledger
+        self._last: dict[str, int] = {}
+        self._width: dict[str, int] = {}
+
+    async def next(self, target: Target, id: int, row: Row) -> str:
+        """The old id of a new object. Raises RowRefused and Inexpressible."""
+        column = target.column("key")
+        type = column.column.type
+        if column.counts:
+            try:
+                return await self._writer.reserved(target.plan.table, row.whole)
+            except RowRefused:
+                return await self._writer.reserved(target.plan.table, row.least)
+        if type == "uuid":
+            return str(uuid.uuid4())
+        if type in INTEGERS or type in ("decimal", "binary"):
+            return await self._above(target, column)
+        if column.column.is_binary:
+            return id.to_bytes(8, "big").hex()
+        return str(id)
+
+    async def _above(self, target: Target, column: WrittenColumn) -> str:
+        """The next value above all values of the column, and above all that were given."""
+        base = 16 if column.column.is_binary else 10
+        if target.name not in self._last:
+            found = await self._writer.highest(target.plan.table, column.column.name)
+            given: Sequence[str] = self._ledger.keys(target.kind, target.name)
+            values = [*([found] if found is not None else []), *given]
+            self._width[target.name] = max(map(len, values), default=2)
+            self._last[target.name] = max((int(text, base) for text in values), default=0)
+        self._last[target.name] += 1
+        if base == 10:
+            return str(self._last[target.name])
+        text = f"{self._last[target.name]:0{self._width[target.name]}x}"
+        if len(text) > self._width[target.name]:
+            raise Inexpressible(f"{column.column.name} has no value above the highest one")
+        return text

@@ -1,0 +1,93 @@
+"""E-mail addresses and subjects of a source's users arrive once, are followed, and come back."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.migration.old_world import HUGE, ROWS, OldDatabase, many
+from tests.migration.processes import copied, everything, exported, followed, verified
+
+ISSUER = "https://id.example.org"
+COLUMNS = f"""created: joined
+      email: mail
+      subject: {{column: google, issuer: '{ISSUER}'}}"""
+
+
+@pytest.fixture
+def world(old: OldDatabase, tmp_path: Path) -> Path:
+    """The mapping of a source whose users have e-mail addresses and subjects, some twice."""
+    old.run(
+        "USE old",
+        *ROWS,
+        *many(members=6, albums=2, bookmarks=2),
+        "ALTER TABLE members ADD mail VARCHAR(300), ADD google BIGINT",
+        "UPDATE members SET mail = 'Ann@EXAMPLE.org', google = 11 WHERE id = 1",
+        f"UPDATE members SET mail = 'not an address' WHERE id = {HUGE}",
+        "UPDATE members SET mail = 'Ann@example.org', google = 12 WHERE id = 1001",
+        "UPDATE members SET mail = '', google = 11 WHERE id = 1002",
+        "UPDATE members SET mail = CONCAT(id, '@example.org'), google = id "
+        "WHERE id BETWEEN 1003 AND 1006",
+    )
+    return old.mapping(tmp_path, changed={"created: joined": COLUMNS})
+
+
+def keys(data: Path) -> dict[str, tuple[str, str]]:
+    """User name → the e-mail address and the subject."""
+    lines = [json.loads(line) for line in exported(data)]
+    return {
+        line["username"]: (line.get("email", ""), line.get("subject", ""))
+        for line in lines
+        if line["type"] == "user"
+    }
+
+
+def test_bad_and_double_keys_are_told_and_users_arrive_without_them(
+    world: Path, tmp_path: Path
+) -> None:
+    told = copied(world, tmp_path / "data")
+    found = keys(tmp_path / "data")
+    assert found["ann"] == ("Ann@example.org", "11")
+    assert (found["bob"], found["user1"], found["user2"]) == (("", ""), ("", "12"), ("", ""))
+    reports = {}
+    for line in Path(told["report"]).read_text().splitlines():
+        fault = json.loads(line)
+        if fault["table"] == "members":
+            reports.setdefault(fault["row"], []).append((fault["left_out"], fault["message"]))
+    assert (False, "email is no e-mail address: left out") in reports[str(HUGE)]
+    assert reports["1001"] == [
+        (False, "the e-mail address 'Ann@example.org' is taken: the user is there without it")
+    ]
+    assert reports["1002"] == [
+        (
+            False,
+            f'the subject ["{ISSUER}","11"] is taken: the user is there without it',
+        )
+    ]
+
+
+def test_changes_of_keys_are_followed(world: Path, old: OldDatabase, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    copied(world, data)
+    old.run(
+        "USE old",
+        "UPDATE members SET mail = NULL, google = NULL WHERE id = 1",  # for 1001 and 1002
+        "UPDATE members SET mail = 'new@example.org' WHERE id = 1003",
+        "BEGIN",  # two users swap their keys
+        "UPDATE members SET mail = '1005@example.org', google = 1005 WHERE id = 1004",
+        "UPDATE members SET mail = '1004@example.org', google = 1004 WHERE id = 1005",
+        "COMMIT",
+        "INSERT INTO members VALUES (2, 'late', '', NULL, NULL, '1006@example.org', 5)",
+    )
+    followed(world, data)
+    found = keys(data)
+    assert (found["user1"], found["user2"]) == (("Ann@example.org", "12"), ("", "11"))
+    assert (found["user3"][0], found["late"]) == ("new@example.org", ("", "5"))
+    assert found["user4"] == ("1005@example.org", "1005")
+    assert found["user5"] == ("1004@example.org", "1004")
+    old.run("DELETE FROM old.members WHERE id = 1006")
+    followed(world, data)
+    assert keys(data)["late"] == ("1006@example.org", "5")
+    assert verified(world, data)["differences"] == []
+    copied(world, tmp_path / "fresh")
+    assert everything(data) == everything(tmp_path / "fresh")
