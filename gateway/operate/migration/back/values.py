@@ -82,6 +82,7 @@ def fields_of_line(line: AnyLine) -> Fields:
         case FollowLine():
             target = target_of(line)
             return created | {"follower": line.follower, target.kind: target.key}
+    raise TypeError(line)  # no table becomes sections
 
 
 def fields_of_record(record: Record, key_of: KeyOf) -> Fields:
