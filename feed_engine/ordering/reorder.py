@@ -43,10 +43,9 @@ class Put:
     moves: Sequence[ListMove] = ()
     tasks: Sequence[AnyTask] = ()
 
-    def change(self, *, objects: Sequence[int] = (), events: Sequence[Event] = ()) -> Change:
+    def change(self, events: Sequence[Event]) -> Change:
         """The work after the transaction."""
         return change(
-            objects=list(objects),
             lists=list(self.lists),
             moves=list(self.moves),
             tasks=list(self.tasks),
@@ -175,7 +174,7 @@ def outcome(put: Put) -> Outcome[Reordered]:
         version=put.result.version,
         above_id=put.result.above_id or 0,
     )
-    following = put.change(events=[told] if put.moved else [])
+    following = put.change([told] if put.moved else [])
     return Outcome(put.result, saved_of(put.result), following, durable=put.moved)
 
 

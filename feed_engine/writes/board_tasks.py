@@ -100,8 +100,7 @@ async def _delete_sections(
             found = await lock_any(tx, Section, section_id)
             if found is None:
                 raise StoreCorrupt(f"board {board_id} has section {section_id}, which is gone")
-            if found[0].active:
-                await sections.deactivate(tx, rows, *found, strip=strip)
+            await sections.deactivate(tx, rows, *found, strip=strip)
         return rows.change(objects=section_ids)
 
     await commit(stores, shard_of(board_id), work)

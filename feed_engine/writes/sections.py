@@ -57,15 +57,10 @@ ON_BOARD = Mapping.BOARD_HAS_SECTIONS
 
 
 async def create_section(
-    stores: Stores,
-    viewer_id: int,
-    new: NewSection,
-    *,
-    key: str | None = None,
-    at: int | None = None,
+    stores: Stores, viewer_id: int, new: NewSection, *, key: str | None = None
 ) -> SectionWritten:
-    """Create a section on top of the sections of a board. `at` is epoch ms; the default
-    is now. Raises BadInput (also if the board has MOST sections), NotFound, Forbidden."""
+    """Create a section on top of the sections of a board. Raises BadInput (also if the board has
+    MOST sections), NotFound, Forbidden."""
     new = new.checked()
 
     async def work(tx: ShardTx, _: None) -> Outcome[SectionWritten]:
@@ -77,7 +72,7 @@ async def create_section(
             )
         top = await tx.top(lists)
         section = Section(
-            created=at if at is not None else now_ms(),
+            created=now_ms(),
             board_id=board.id,
             name=new.name,
             flips=board.flips,
@@ -178,7 +173,6 @@ async def reorder_section(
     after_section_id: int | None = None,
     *,
     key: str | None = None,
-    at: int | None = None,
     spacing: Spacing = SPACING,
 ) -> SectionReordered:
     """Put a section directly below `before_section_id` or, if that is None, directly above
@@ -205,13 +199,13 @@ async def reorder_section(
         )
         put = await reorder.put_at(
             *(tx, ListKey(ON_BOARD, board_id), section_id, before_section_id, after_section_id),
-            now=at if at is not None else now_ms(),
+            now=now_ms(),
             spacing=spacing,
         )
         return Outcome(
             SectionReordered(section, put.result),
             reorder.saved_of(put.result),
-            put.change(events=[edited(board_id)] if put.moved else []),
+            put.change([edited(board_id)] if put.moved else []),
             durable=put.moved,
         )
 
@@ -240,7 +234,6 @@ async def move_pin_to_section(
     after_pin_id: int | None = None,
     *,
     key: str | None = None,
-    at: int | None = None,
     spacing: Spacing = SPACING,
 ) -> PinInSection:
     """Move a pin into a section of its board: on top, or where `reorder_pin` would put it among the
@@ -292,7 +285,7 @@ async def move_pin_to_section(
             raise Outdated
         if hold.taken and not await hold.release(tx):
             raise Outdated  # the transaction took so long that a job released the hold
-        now = at if at is not None else now_ms()
+        now = now_ms()
         if section_id is not None:
             await _check_section(tx, section_id, board)
         if section_id == pin.section_id:
@@ -348,7 +341,7 @@ async def _within(
     else:
         put = await reorder.put_at(tx, key, pin.id, before, after, now=now, spacing=spacing)
     result = PinInSection(pin, pin.section_id, put.result)
-    following = put.change(events=_edited(pin)[:1] if put.moved else [])
+    following = put.change(_edited(pin)[:1] if put.moved else [])
     return Outcome(result, _saved(result), following, durable=put.moved)
 
 

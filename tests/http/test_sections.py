@@ -1,10 +1,13 @@
 """Sections of boards, as a client with a cache of its own sees them."""
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from bench.call_counts import Counts
+from datasources.mappings import ListKey, Mapping
 from tests.gateways import Gateway, embedded_gateway
 
 pytestmark = pytest.mark.anyio
@@ -187,3 +190,34 @@ async def test_a_pin_on_its_way_to_another_board_is_in_no_section_of_another_boa
     assert moved["pin"] == {"board": {"id": other}, "section": None}
     found = await gateway.data(PINS, id=part)
     assert found["node"]["pins"]["edges"] == []
+
+
+SECTIONS = """query($board: ID!, $first: Int) { board(id: $board) { sections(first: $first) {
+  edges { node { name pinCount pins(first: 5) { edges { node { title section { name } } } } } }
+} } }"""
+
+
+async def test_sections_make_the_same_calls_whatever_their_number(gateway: Gateway) -> None:
+    names = [f"part {number}" for number in range(6)]
+    board, sections, pins = await scene(gateway, *names, pins=12)
+    for number, pin in enumerate(pins):
+        await put(gateway, pin, sections[number % len(sections)])
+    counts, ids = Counts(), [int(id) for id in (board, *sections, *pins)]
+    runtime = gateway.runtime
+    gateway.runtime = replace(runtime, stores=counts.of(runtime.stores))
+    try:
+        calls = []
+        for first in (2, 6):
+            await runtime.stores.object_cache.drop(ids)
+            await runtime.stores.mapping_cache.drop(
+                [ListKey(mapping, id) for id in ids for mapping in Mapping if mapping.ordered]
+            )
+            for _ in ("cold", "warm"):
+                counts.clear()
+                found = await gateway.data(SECTIONS, board=board, first=first)
+                assert len(found["board"]["sections"]["edges"]) == first
+                calls.append(dict(counts.calls))
+        assert calls[:2] == calls[2:]
+        assert sum(calls[1].values()) < sum(calls[0].values())
+    finally:
+        gateway.runtime = runtime
