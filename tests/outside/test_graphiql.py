@@ -13,6 +13,7 @@ from tests.outside.node_tools import ensure_chromium, run_client
 from tests.pinway_process import Serving, serving
 
 TABS = ["HomeFeed", "BoardWithPins", "ReorderPin", "FollowUser", "CreatePin", "BoardChanged"]
+TABS += ["InviteCollaborator"]
 
 
 @pytest.fixture(scope="module")
