@@ -88,6 +88,16 @@ async def test_every_kind_of_mutation_answers_the_same_again(gateway: Gateway) -
     await twice(gateway, "bob", "unfollowUser", "user { followerCount }", userId=ann)
     await twice(gateway, "bob", "followBoard", "board { followerCount }", boardId=board)
     await twice(gateway, "bob", "unfollowBoard", "board { followerCount }", boardId=board)
+    bob, role = str(gateway.people["bob"]), "board { viewerRole } viewer { id }"
+    member = {"boardId": board, "userId": bob}
+    invited = "board { invitedUsers { edges { cursor node { id } } } } user { id }"
+    await twice(gateway, "ann", "inviteCollaborator", invited, **member)
+    await twice(gateway, "bob", "acceptInvitation", role, boardId=board)
+    await twice(gateway, "bob", "leaveBoard", role, boardId=board)
+    again = {**member, "idempotencyKey": "again"}
+    await gateway.mutate("ann", "inviteCollaborator", invited, **again)
+    await twice(gateway, "bob", "declineInvitation", role, boardId=board)
+    await twice(gateway, "ann", "removeCollaborator", invited, **member)
     await twice(gateway, "bob", "muteUser", "mutedUserId user { viewerMutes }", userId=ann)
     await twice(gateway, "bob", "unmuteUser", "unmutedUserId user { viewerMutes }", userId=ann)
     blocked = "blockedUser { username } blockedUserEdge { cursor }"

@@ -12,15 +12,8 @@ from tests.demo import copy_demo
 from tests.outside.node_tools import ensure_chromium, run_client
 from tests.pinway_process import Serving, serving
 
-TABS = [
-    "HomeFeed",
-    "BoardWithPins",
-    "ReorderPin",
-    "FollowUser",
-    "CreatePin",
-    "BoardChanged",
-    "CreateSection",
-]
+TABS = ["HomeFeed", "BoardWithPins", "ReorderPin", "FollowUser", "CreatePin", "BoardChanged"]
+TABS += ["CreateSection", "InviteCollaborator"]
 
 
 @pytest.fixture(scope="module")

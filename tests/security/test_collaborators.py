@@ -1,4 +1,4 @@
-"""What collaborators, invited users and former collaborators see, on all paths that depend on who
+"""Collaborators, invited users and former collaborators on all paths that depend on the user who
 added a pin."""
 
 from collections.abc import AsyncIterator

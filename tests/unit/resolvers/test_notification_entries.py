@@ -3,7 +3,7 @@
 from datasources.protocols import Inbox, Notification, NotificationKind
 from resolvers.notifications import fold
 
-FOLLOWED, _, SAVED, LIKED, COMMENTED = NotificationKind
+FOLLOWED, _, SAVED, LIKED, COMMENTED, *_ = NotificationKind
 
 
 def act(kind: NotificationKind, subject: int, actor: int, place: int) -> Notification:
