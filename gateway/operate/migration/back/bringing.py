@@ -355,8 +355,8 @@ class Bringer:
 
     async def _insert(self, one: _Wanted) -> None:
         target, table = one.target, one.target.plan.table
-        row = self._row(one)
         try:
+            row = self._row(one)
             if one.identity is None:
                 key = await self._new_keys.next(target, one.subject.a, row)
                 self._ledger.keep(one.subject.a, target.kind, target.name, key)
