@@ -139,6 +139,7 @@ def settings(root: Path, ports: Mapping[str, int], secrets: Secrets) -> dict[str
         "stores.pools_standby": standby,
         "stores.feeds_primary": primary,
         "stores.feeds_standby": standby,
+        "stores.search": f"opensearch://{at('opensearch')}/pinway",
     }
 
 

@@ -31,6 +31,8 @@ DRIVERS = {
     "mysql": ("aiomysql",),
     "hbase": ("aiohappybase",),
     "zookeeper": ("kazoo",),
+    "opensearch": ("aiohttp",),
+    "opensearch+tls": ("aiohttp",),
 }
 
 
@@ -63,7 +65,7 @@ def _python() -> Finding:
 
 def _packages(settings: Settings) -> Finding:
     stores = settings.stores
-    urls = [stores.topology, stores.pools_primary, stores.feeds_primary]
+    urls = [stores.topology, stores.pools_primary, stores.feeds_primary, stores.search]
     schemes = {url.partition("://")[0] for url in urls}
     missing = []
     for scheme in schemes & DRIVERS.keys():
