@@ -4,6 +4,7 @@
 import asyncio
 import ssl
 import time
+from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -104,7 +105,9 @@ class Connection:
                 answer = await self._exchange(node, method, path, data, options)
             except aiohttp.ClientConnectorError as error:
                 fault = self._unreachable(error)
-            except (aiohttp.ClientError, OSError, msgspec.DecodeError) as error:
+            except msgspec.DecodeError:
+                fault = StoreUnavailable(f"{self.name}: the answer is no JSON")
+            except (aiohttp.ClientError, OSError) as error:
                 fault = StoreUnavailable(f"{self.name}: {error or type(error).__name__}")
             except asyncio.CancelledError:  # also when the deadline has passed
                 self._failed[node] = time.monotonic() + LEFT_ALONE
@@ -127,6 +130,8 @@ class Connection:
             allow_redirects=False,
         ) as response:
             raw = await response.read()
+        if response.status >= 400 and response.content_type != "application/json":
+            return Answer(response.status, raw.decode(errors="replace"))  # of a proxy, or a plugin
         return Answer(response.status, msgspec.json.decode(raw) if raw else None)
 
     def _order(self) -> Iterator[URL]:
@@ -144,7 +149,7 @@ class Connection:
             cluster = self._cluster
             self._session = aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(limit=CONNECTIONS, ssl=cluster.tls or True),
-                auth=aiohttp.BasicAuth(cluster.user, cluster.password) if cluster.user else None,
+                headers=_login(cluster),
                 timeout=aiohttp.ClientTimeout(total=None),
                 cookie_jar=aiohttp.DummyCookieJar(),
             )
@@ -176,6 +181,14 @@ def reason_of(document: Any) -> str:
         error = causes[0] if isinstance(causes, list) and causes else error
         error = f"{error.get('type', 'error')}: {error.get('reason', '')}"
     return str(error)[:LONGEST_REASON]
+
+
+def _login(cluster: Cluster) -> dict[str, str]:
+    """The header with the user and the password (RFC 7617)."""
+    if not cluster.user:
+        return {}
+    login = b64encode(f"{cluster.user}:{cluster.password}".encode()).decode()
+    return {"Authorization": f"Basic {login}"}
 
 
 def _encoded(body: Any) -> bytes:

@@ -1,5 +1,7 @@
 """The indexes of a prefix: the index in use with its state, new indexes, and the swap."""
 
+from typing import Any
+
 import msgspec
 
 from datasources.errors import StoreConflict, StoreCorrupt, StoreUnavailable
@@ -78,8 +80,8 @@ class Indexes:
             await self._connection.ask("DELETE", path, None, WORK, {"ignore_unavailable": "true"})
 
     async def remove_left(self) -> None:
-        """Remove the indexes that builds left which did not end. Call it only while this process
-        alone builds."""
+        """Remove the indexes of this version that are not in use: replaced indexes, and what builds
+        left that did not end. Call it only while this process alone builds."""
         found = await self._all()
         own = [index for index in found if self.names.version(index) == VERSION]
         await self.remove(*(index for index in own if not found[index]))
@@ -104,11 +106,16 @@ class Indexes:
         await self.refresh(index)
 
     async def swap(self, old: list[str], new: str) -> None:
-        """Bring a new index into use instead of the old one, and remove the old one, in one step.
-        Raises StoreConflict if another index was brought into use."""
-        actions = [
-            {"add": {"index": new, "alias": self.names.alias}},
-            *({"remove_index": {"index": index}} for index in old),
+        """Bring a new index into use instead of the old one, in one step. Raises StoreConflict if
+        another index was brought into use.
+
+        The old index stays: if it were removed in the same step, searches would fail that already
+        find its shards gone, but not yet the new index.
+        """
+        alias = self.names.alias
+        actions: list[dict[str, Any]] = [{"add": {"index": new, "alias": alias}}]
+        actions += [
+            {"remove": {"index": index, "alias": alias, "must_exist": True}} for index in old
         ]
         path, body = "/_aliases", {"actions": actions}
         done = await self._connection.ask("POST", path, body, WORK, missing=True)

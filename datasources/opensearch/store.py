@@ -143,6 +143,7 @@ class OpenSearch:
                 with suppress(StoreError):  # the next build removes it
                     await self._indexes.remove(index)
                 raise
+            await self._indexes.remove_left()
             await self._indexes.remove_older()
 
     async def close(self) -> None:
@@ -173,7 +174,7 @@ class OpenSearch:
         raise await self._indexes.absent()
 
     async def _on_boards(self, boards: Sequence[int], but: Sequence[int]) -> list[int]:
-        """Some of the documents on boards that are left; none when all are deleted."""
+        """Documents that are left on boards, some at a time; none when all are deleted."""
         await self._indexes.refresh(self._names.alias)
         found = await self._searched(on_boards(boards, but, writing.MOST))
         return [int(hit["_id"]) for hit in found["hits"]["hits"]]
