@@ -14,7 +14,7 @@ help:
 	@echo "make check       formatter, linter, types and unit tests: quick"
 	@echo "make bench       NAME=execution [QUICK=1]: a benchmark beside its peers, see bench/README.md"
 	@echo "make docs        build the book and serve it on http://127.0.0.1:8001/docs/"
-	@echo "make stack-up    start the real servers: MariaDB, Redis, memcached, ZooKeeper, HBase"
+	@echo "make stack-up    start the real servers: MariaDB, Redis, memcached, ZooKeeper, HBase, OpenSearch"
 	@echo "make stack-down  stop them (stack-status says what runs)"
 	@echo "make lock        write requirements/*.lock anew (ARGS=--upgrade for newer versions)"
 	@echo "make dist        build the wheel and the source distribution, try them on every Python"

@@ -21,7 +21,11 @@ PACKAGES = ("gateway", "schema", "resolvers", "loaders", "datasources", "feed_en
 DATA = {
     "gateway": ["static/**", "demo/files/**", "demo/stores.tar.xz"],
     "schema": ["schema.graphql"],
-    "deploy": ["hbase/*.xml", "hbase/*.options", "hbase/*.properties"],
+    "deploy": [
+        *("hbase/*.xml", "hbase/*.options", "hbase/*.properties"),
+        *("opensearch/*.xml", "opensearch/*.yml", "opensearch/*.options"),
+        *("opensearch/*.properties", "opensearch/*.policy"),
+    ],
 }
 SOURCES = run_path("loaders/digest.py")
 DIGEST = Path("loaders/compiled.digest")

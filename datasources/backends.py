@@ -32,6 +32,7 @@ MEMORY_CACHE_BYTES = 64 << 20
 DUMP_SECONDS = 120.0
 _BUCKET = re.compile(r"[A-Za-z0-9._-]+")
 _ENDPOINT = re.compile(r"https?://[^\s/?#@]+(/[^\s?#]*)?")
+_PREFIX = re.compile(r"[a-z0-9][a-z0-9_]{0,63}")
 TLS_OPTIONS = ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile")
 
 
@@ -126,6 +127,39 @@ def tantivy_search(url: SplitResult) -> SearchStore:
     from datasources.tantivy import TantivySearch
 
     return TantivySearch(_path(url))
+
+
+def opensearch_search(url: SplitResult) -> SearchStore:
+    nodes = urls.hosts(url, port=9200)
+    prefix = url.path.strip("/")
+    if not _PREFIX.fullmatch(prefix):
+        raise BadUrl(
+            "it must end with the beginning of the indexes' names, of small letters, digits and "
+            "underscores, as in opensearch://host:9200/pinway"
+        )
+    secure = url.scheme == "opensearch+tls"
+    given = urls.options(url, (*TLS_OPTIONS, "shards") if secure else ("shards",))
+    shards = given.get("shards", "1")
+    if not shards.isdecimal() or not 0 < int(shards) <= 1024:
+        raise BadUrl("shards must be a number from 1 to 1,024")
+    if url.username is not None and not secure:
+        raise BadUrl("a user and a password need TLS: write opensearch+tls://")
+    try:
+        context = tls.context(*(given.get(name, "") for name in TLS_OPTIONS)) if secure else None
+    except tls.BadCertificate as error:
+        raise BadUrl(str(error)) from None
+    from datasources.opensearch import Cluster, OpenSearch
+
+    return OpenSearch(
+        Cluster(
+            nodes=tuple(nodes),
+            prefix=prefix,
+            user=unquote(url.username or ""),
+            password=unquote(url.password or ""),
+            tls=context,
+            shards=int(shards),
+        )
+    )
 
 
 def folder_pictures(url: SplitResult) -> PictureStore:

@@ -82,6 +82,8 @@ WIDE_COLUMNS: Mapping[str, Callable[[SplitResult], WideColumnStore]] = {
 }
 SEARCHES: Mapping[str, Callable[[SplitResult], SearchStore]] = {
     "tantivy": backends.tantivy_search,
+    "opensearch": backends.opensearch_search,
+    "opensearch+tls": backends.opensearch_search,
 }
 PICTURES: Mapping[str, Callable[[SplitResult], PictureStore]] = {
     "folder": backends.folder_pictures,

@@ -131,7 +131,9 @@ def create_site(
         *counting,
     )
     operators = None if settings.http.admin_port or settings.production else here
-    admin = Admin(runtime.stores, registry, here=operators, siblings=siblings)
+    admin = Admin(
+        runtime.stores, registry, search=runtime.search, here=operators, siblings=siblings
+    )
     cors = _with_cors(endpoint, settings) if settings.http.allowed_origins else None
     routes: list[BaseRoute] = [
         # a class, because Route gives a function's 405 an Allow of its own

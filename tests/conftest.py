@@ -11,7 +11,7 @@ from tests.demo import copy_demo, filled_demo
 from tests.ended_tests import pytest_pyfunc_call
 from tests.pinway_process import Serving, serving
 from tests.scale import runs_all
-from tests.servers import caches, clusters, databases, empty_stack, stack
+from tests.servers import caches, clusters, databases, empty_stack, engines, stack
 
 __all__ = [
     "anyio_backend",
@@ -19,6 +19,7 @@ __all__ = [
     "clusters",
     "databases",
     "empty_stack",
+    "engines",
     "filled_demo",
     "pytest_pyfunc_call",
     "stack",

@@ -24,6 +24,7 @@ LANES: dict[str, tuple[str, ...]] = {
     "stores": ("contract", "stores"),
     "http": ("http", "telemetry"),
     "databases": ("contract", "faults"),
+    "engines": ("contract", "stores"),
     "packaging": ("packaging", "stack"),
     "security": ("security",),
     "run": ("run",),
@@ -38,6 +39,7 @@ ON_ONE_STACK = frozenset({"real", LAST})
 suite ends."""
 ON_SERVERS = {
     "databases": frozenset({"databases"}),
+    "engines": frozenset({"engines"}),
     "clusters": frozenset(PARTS),
     "real": frozenset(PARTS),
     LAST: frozenset(PARTS),
@@ -51,6 +53,7 @@ _BACKENDS = {
     "redis": "caches",
     "memcached": "caches",
     "hbase": "clusters",
+    "opensearch": "engines",
 }
 """The parameter of a fixture that opens a store → the part of the real servers that it uses."""
 

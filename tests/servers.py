@@ -22,6 +22,7 @@ PARTS = {
     "databases": ("mysql", "zookeeper"),
     "caches": ("redis", "memcached"),
     "clusters": ("hbase",),
+    "engines": ("opensearch",),
 }
 """Each part of the stack, and how the names of its servers begin."""
 
@@ -73,9 +74,15 @@ def clusters(empty_stack: Stack) -> Stack:
 
 
 @pytest.fixture(scope="session")
+def engines(empty_stack: Stack) -> Stack:
+    """The stack, in which OpenSearch is ready."""
+    return start(empty_stack, "engines")
+
+
+@pytest.fixture(scope="session")
 def stack(clusters: Stack, databases: Stack, caches: Stack) -> Stack:
-    """All servers, ready. A test that kills a server starts it again and waits until it is
-    ready."""
+    """All servers but the search engine, ready. A test that kills a server starts it again and
+    waits until it is ready."""
     return clusters
 
 
@@ -123,3 +130,8 @@ def hbase_primary(stack: Stack) -> str:
 def hbase_standby(stack: Stack) -> str:
     """The URL of the standby cluster's Thrift server."""
     return f"hbase://127.0.0.1:{stack.services['hbase-standby-thrift'].port}"
+
+
+def opensearch_url(stack: Stack, prefix: str) -> str:
+    """The URL of the indexes whose names begin with the prefix."""
+    return f"opensearch://127.0.0.1:{stack.services['opensearch'].port}/{prefix}"

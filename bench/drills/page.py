@@ -74,7 +74,7 @@ def columns(rows: Sequence[Row]) -> str:
 
 def versions() -> str:
     """The versions of the servers and of Python, in one line."""
-    pom = (install.HBASE_LIB.parent / "pom.xml").read_text()
+    pom = install.HBASE.pom.read_text()
     hbase = re.search(r"<hbase.version>(.*?)<", pom)
     programs = {
         "MariaDB": ("mariadbd", "--version"),

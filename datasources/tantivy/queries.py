@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from tantivy import Occur, Query
 
 from datasources.protocols import MOST_WORDS, SearchRequest, typing_errors
-from datasources.tantivy.fields import SCHEMA, stem, words
+from datasources.tantivy.fields import SCHEMA
+from datasources.tantivy.words import stem, words
 
 TITLE, STEM_OF_TITLE, STEM_OF_BODY = 3.0, 2.0, 1.0
 NEARLY = 0.1
 """The score of a word with a typing error or another end. An exact match also has it, so it always
 scores higher."""
-_OTHERS = 0.1  # the share of the other fields' scores
+OTHERS = 0.1  # the share of the other fields' scores
 
 
 def query_of(request: SearchRequest) -> Query | None:
@@ -54,7 +55,7 @@ def _word(word: str, *, prefix: bool) -> Query:
     nearly = Query.fuzzy_term_query(
         SCHEMA, "title", word, typing_errors(word), transposition_cost_one=True, prefix=prefix
     )
-    return Query.disjunction_max_query([*exact, Query.const_score_query(nearly, NEARLY)], _OTHERS)
+    return Query.disjunction_max_query([*exact, Query.const_score_query(nearly, NEARLY)], OTHERS)
 
 
 def _term(field: str, word: str) -> Query:

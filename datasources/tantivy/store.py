@@ -25,9 +25,10 @@ from datasources.protocols import (
 )
 from datasources.tantivy import folder
 from datasources.tantivy.failures import store_errors
-from datasources.tantivy.fields import VERSION, open_index, roots_of, stored
+from datasources.tantivy.fields import VERSION, open_index, stored
 from datasources.tantivy.folder import META, Current, Folder, Stamp
 from datasources.tantivy.queries import in_group, one_of, query_of
+from datasources.tantivy.words import roots_of
 
 T = TypeVar("T")
 WRITER_BYTES, BUILDER_BYTES = 15_000_000, 60_000_000

@@ -51,7 +51,7 @@ class _Group(click.Group):
 
 @click.group(cls=_Group)
 def stack() -> None:
-    """Real servers on this host: MariaDB, Redis, memcached, ZooKeeper, HBase."""
+    """Real servers on this host: MariaDB, Redis, memcached, ZooKeeper, HBase, OpenSearch."""
 
 
 @stack.command()

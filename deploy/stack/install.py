@@ -1,4 +1,5 @@
-"""Puts on this host what the stack needs: Debian packages, and HBase's jars from Maven."""
+"""Puts on this host what the stack needs: Debian packages, and the jars of Java's servers from
+Maven."""
 
 import fcntl
 import hashlib
@@ -6,6 +7,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from datasources.replication import programs
@@ -13,9 +15,60 @@ from deploy import debian
 from deploy.commands import run
 from deploy.stack.errors import StackError
 
-HBASE = Path(__file__).parent.parent / "hbase"
-HBASE_LIB = HBASE / "lib"
+_DEPLOY = Path(__file__).parent.parent
 _MARKER = ".complete"
+
+
+@dataclass(frozen=True)
+class Jars:
+    """The jars of the pom file in `folder`, which also has the options of their JVMs.
+
+    `home` is the subfolder for what is fetched, and `lib` the subfolder of `home` with the jars.
+    `name` and `size` tell what is fetched; `known` is the pattern of one of the jars.
+
+    The jars whose names begin with `of_module` make up the module `module` of OpenSearch, which is
+    moved out of `lib`: the JVM must not find these jars on its class path.
+    """
+
+    folder: Path
+    name: str
+    size: str
+    known: str
+    home: str = "lib"
+    lib: str = "."
+    module: str = ""
+    of_module: tuple[str, ...] = ()
+
+    @property
+    def pom(self) -> Path:
+        return self.folder / "pom.xml"
+
+    @property
+    def made(self) -> Path:
+        """The folder of what was fetched."""
+        return self.folder / self.home
+
+    @property
+    def class_path(self) -> str:
+        return f"{self.made / self.lib}/*"
+
+
+HBASE = Jars(
+    _DEPLOY / "hbase",
+    name="HBase and ZooKeeper",
+    size="149 jars, 108 MB",
+    known="hbase-server-*.jar",
+)
+OPENSEARCH = Jars(
+    _DEPLOY / "opensearch",
+    name="OpenSearch",
+    size="57 jars, 42 MB",
+    known="opensearch-core-*.jar",
+    home="home",
+    lib="lib",
+    module="transport-netty4",
+    of_module=("netty-", "transport-netty4-"),
+)
 
 # Program → Debian package. The -core packages bring the programs and start nothing by themselves.
 PACKAGES = {
@@ -48,9 +101,10 @@ def tool(program: str) -> str:
 
 def ensure(progress: Progress) -> None:
     """Install what is missing. Returns at once if nothing is. Raises StackError."""
-    ensure_programs(PACKAGES if jars_complete() else {**PACKAGES, **_MAVEN}, progress)
-    if not jars_complete():
-        _fetch_jars(progress)
+    missing = [jars for jars in (HBASE, OPENSEARCH) if not is_complete(jars)]
+    ensure_programs({**PACKAGES, **_MAVEN} if missing else PACKAGES, progress)
+    for jars in missing:
+        fetch(jars, progress)
 
 
 def ensure_programs(wanted: Mapping[str, str], progress: Progress) -> None:
@@ -82,31 +136,63 @@ def _install(packages: Sequence[str], progress: Progress) -> None:
         raise StackError(f"apt-get failed; {by_hand} to see why, then run this again.")
 
 
-def jars_complete(lib: Path = HBASE_LIB, pom: Path = HBASE / "pom.xml") -> bool:
-    """Whether `lib` has all jars that the present pom file names."""
+def is_complete(jars: Jars) -> bool:
+    """Whether all jars that the present pom file names are there."""
     try:
-        return (lib / _MARKER).read_text() == hashlib.sha256(pom.read_bytes()).hexdigest()
+        return (jars.made / _MARKER).read_text() == _digest(jars)
     except FileNotFoundError:
         return False
 
 
-def _fetch_jars(progress: Progress) -> None:
-    target = HBASE / "target"
+def _digest(jars: Jars) -> str:
+    """The digest of the files from which the jars' folder is made."""
+    made = hashlib.sha256(jars.pom.read_bytes())
+    for file in _module_files(jars).values():
+        made.update(file.read_bytes())
+    return made.hexdigest()
+
+
+def fetch(jars: Jars, progress: Progress) -> None:
+    """Fetch the jars with Maven. Raises StackError."""
+    target = jars.folder / "target"
     target.mkdir(exist_ok=True)
     with (target / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if jars_complete():  # Another process did it during the wait.
+        if is_complete(jars):  # Another process did it during the wait.
             return
-        progress("fetching HBase and ZooKeeper with Maven (149 jars, 108 MB)")
-        fresh = target / "lib"
+        progress(f"fetching {jars.name} with Maven ({jars.size})")
+        fresh = target / "new"
         shutil.rmtree(fresh, ignore_errors=True)
-        command = [tool("mvn"), "-q", "-B", "-f", str(HBASE / "pom.xml")]
+        command = [tool("mvn"), "-q", "-B", "-f", str(jars.pom)]
         command += ["dependency:copy-dependencies", "-DincludeScope=runtime"]
-        done = run([*command, f"-DoutputDirectory={fresh}"])
-        if done.returncode != 0 or not any(fresh.glob("hbase-server-*.jar")):
+        done = run([*command, f"-DoutputDirectory={fresh / jars.lib}"])
+        found = next((fresh / jars.lib).glob(jars.known), None)
+        if done.returncode != 0 or found is None:
             print(done.stdout[-3000:], file=sys.stderr)
             raise StackError("Maven could not fetch the jars; check the network, run this again.")
-        digest = hashlib.sha256((HBASE / "pom.xml").read_bytes()).hexdigest()
-        (fresh / _MARKER).write_text(digest)
-        shutil.rmtree(HBASE_LIB, ignore_errors=True)
-        fresh.rename(HBASE_LIB)
+        if jars.module:
+            _make_module(jars, fresh, found.stem.rpartition("-")[2])
+        (fresh / _MARKER).write_text(_digest(jars))
+        shutil.rmtree(jars.made, ignore_errors=True)
+        fresh.rename(jars.made)
+
+
+def _module_files(jars: Jars) -> dict[str, Path]:
+    """The files of a module beside its jars: name → the text in `folder`."""
+    if not jars.module:
+        return {}
+    return {
+        "plugin-descriptor.properties": jars.folder / f"{jars.module}.properties",
+        "plugin-security.policy": jars.folder / f"{jars.module}.policy",
+    }
+
+
+def _make_module(jars: Jars, fresh: Path, version: str) -> None:
+    """Move a module's jars to a folder of their own, as OpenSearch's distribution has it."""
+    module = fresh / "modules" / jars.module
+    module.mkdir(parents=True)
+    for jar in list((fresh / jars.lib).iterdir()):
+        if jar.name.startswith(jars.of_module):
+            jar.rename(module / jar.name)
+    for name, source in _module_files(jars).items():
+        (module / name).write_text(source.read_text().replace("@VERSION@", version))

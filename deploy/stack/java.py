@@ -1,4 +1,5 @@
-"""ZooKeeper and HBase with its Thrift server, run from the jars of `deploy/hbase/pom.xml`."""
+"""Servers in Java: ZooKeeper, and HBase with its Thrift server, run from the jars of
+`deploy/hbase/pom.xml`."""
 
 import shutil
 from collections.abc import Mapping
@@ -27,21 +28,31 @@ autopurge.purgeInterval=1
 class JavaService(Service):
     """A JVM whose class path is its own `conf` and the shared jars."""
 
+    jars = install.HBASE
     heap = "256m"
     main: tuple[str, ...] = ()
 
     def command(self) -> list[str]:
         return [
             install.tool("java"),
-            f"@{install.HBASE / 'jvm.options'}",
+            f"@{self.jars.folder / 'jvm.options'}",
             f"-Xmx{self.heap}",
             f"-Djava.io.tmpdir={self._scratch}",
-            *("-cp", f"{self.dir / 'conf'}:{install.HBASE_LIB}/*"),
+            *(f"-D{name}={value}" for name, value in self.properties().items()),
+            *("-cp", f"{self.dir / 'conf'}:{self.jars.class_path}"),
             *self.main,
         ]
 
     def config(self) -> dict[Path, str]:
-        return {Path("conf/log4j.properties"): (install.HBASE / "log4j.properties").read_text()}
+        return {Path("conf/log4j.properties"): self.text("log4j.properties")}
+
+    def properties(self) -> dict[str, str]:
+        """The system properties."""
+        return {}
+
+    def text(self, name: str) -> str:
+        """A file beside the pom file of the jars."""
+        return (self.jars.folder / name).read_text()
 
     def prepare(self) -> None:
         # A killed JVM leaves its unpacked native libraries behind.
@@ -89,7 +100,7 @@ class HBase(JavaService):
             "MASTER_PORT": str(self.port),
             "REGION_PORT": str(self.ports["region"]),
         }
-        text = (install.HBASE / "hbase-site.xml").read_text()
+        text = self.text("hbase-site.xml")
         for name, value in values.items():
             text = text.replace(f"@{name}@", escape(value))
         return text
@@ -117,7 +128,7 @@ class HBaseThrift(JavaService):
         return [*super().command(), main, *options]
 
     def config(self) -> dict[Path, str]:
-        end, own = "</configuration>", (install.HBASE / "thrift.xml").read_text()
+        end, own = "</configuration>", self.text("thrift.xml")
         site = self.cluster.site().replace(end, own + end)
         return {**super().config(), Path("conf/hbase-site.xml"): site}
 

@@ -8,6 +8,7 @@ from typing import Any
 from deploy.stack.caches import Memcached, Redis
 from deploy.stack.java import HBase, HBaseThrift, ZooKeeper
 from deploy.stack.mariadb import OPERATOR_USER, USER, MariaDB, topology_name
+from deploy.stack.opensearch import OpenSearch
 from deploy.stack.ports import HOST
 from deploy.stack.secrets import Secrets
 from deploy.stack.service import Service
@@ -21,6 +22,7 @@ _FRONT: dict[str, tuple[str, ...]] = {
     "hbase-standby": ("main", "region", "zookeeper"),
     "hbase-primary-thrift": ("main",),
     "hbase-standby-thrift": ("main",),
+    "opensearch": ("main", "transport"),
 }
 _BACK: dict[str, tuple[str, ...]] = {
     "zookeeper": ("main",),
@@ -60,6 +62,7 @@ def build(
     for cluster in clusters:
         name = f"{cluster.name}-thrift"
         made.append(HBaseThrift(name, root, of(name), cluster=cluster))
+    made.append(OpenSearch("opensearch", root, of("opensearch")))
     for domain, pair in enumerate(pairs(count), start=1):
         first, second = (
             MariaDB(
@@ -136,6 +139,7 @@ def settings(root: Path, ports: Mapping[str, int], secrets: Secrets) -> dict[str
         "stores.pools_standby": standby,
         "stores.feeds_primary": primary,
         "stores.feeds_standby": standby,
+        "stores.search": f"opensearch://{at('opensearch')}/pinway",
     }
 
 

@@ -1,5 +1,7 @@
 """Checks whether servers are well, with a few bytes of their own protocols and without drivers."""
 
+import http.client
+import json
 import socket
 import struct
 from dataclasses import dataclass
@@ -54,6 +56,22 @@ def zookeeper_mode(port: int) -> str:
         if line.startswith("Mode: "):
             return line.removeprefix("Mode: ")
     raise BadAnswer(answer.strip() or "connection closed")
+
+
+def opensearch_health(port: int) -> str:
+    """The health of an OpenSearch cluster: "green", or "yellow" without all copies."""
+    connection = http.client.HTTPConnection(HOST, port, timeout=_TIMEOUT)
+    try:
+        connection.request("GET", "/_cluster/health?timeout=0s")
+        answer = connection.getresponse()
+        health = str(json.loads(answer.read(_MAX_ANSWER)).get("status", "no health"))
+    except (http.client.HTTPException, ValueError, AttributeError) as problem:
+        raise BadAnswer(f"no answer in HTTP: {problem!r}") from problem
+    finally:
+        connection.close()
+    if health not in ("green", "yellow"):
+        raise BadAnswer(health)
+    return health
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""Keeps a host's search index as new as the shards: reads the logs of changes, and builds the index
+"""Keeps a search index as new as the shards: reads the logs of changes, and builds the index
 when there is none that can be used."""
 
 import asyncio
@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from datasources.errors import StoreConflict, StoreError
+from datasources.outages import Outages
 from datasources.protocols import IndexState, IndexTimes, SearchStore, Stores
 from feed_engine.feeds.settings import epoch_ms
 from feed_engine.related.changes import (
@@ -33,6 +34,7 @@ every minute."""
 MOST = 500  # objects in a write
 FEWER_THAN_A_BUILD = 100_000
 """Entries that are applied one by one. With more, the index is built, and memory stays bounded."""
+_NAME = "the search index"  # in the log
 ALL = 0
 """An entry's id in place of an object's: everything may have changed, so the index is built."""
 
@@ -131,8 +133,9 @@ async def keep_indexed(
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     clock: Callable[[], int] = epoch_ms,
 ) -> None:
-    """Keep the index up to date until cancelled. Of the processes of a host that do this, one
+    """Keep the index up to date until cancelled. Of the processes with this index that do this, one
     writes; another one goes on if it dies. Stores that fail are tried again."""
+    outages = Outages(log, "{} can't be kept up to date")
     while True:
         try:
             async with index.alone():
@@ -140,9 +143,10 @@ async def keep_indexed(
                 await upkeep.check()
                 while True:
                     await upkeep.catch_up()
+                    outages.well(_NAME)
                     await sleep(EVERY)
         except StoreConflict:
-            pass  # another process of this host writes it, or an index was built in the meantime
+            pass  # another process writes it, or an index was built in the meantime
         except StoreError as error:
-            log.warning("the search index can't be kept up to date: %s", error)
+            outages.failed(_NAME, error)
         await sleep(LOOK)

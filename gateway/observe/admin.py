@@ -17,7 +17,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.types import ASGIApp
 
-from datasources.protocols import Stores
+from datasources.protocols import SearchStore, Stores
 from gateway.http.files import Files, SentFromMemory
 from gateway.http.not_found import missing
 from gateway.http.this_machine import ThisMachine
@@ -43,13 +43,15 @@ class Admin:
         stores: Stores,
         registry: CollectorRegistry,
         *,
+        search: SearchStore | None = None,
         here: ThisMachine | None,
         siblings: Siblings | None = None,
     ) -> None:
         """`here` recognizes this machine's clients on the public port; None: nobody is an operator
         there. `siblings`: the other workers, whose metrics are included."""
         self._stores, self._registry, self._here = stores, registry, here
-        self._siblings, self._watch = siblings, Watch(stores)
+        self._siblings, self._watch = siblings, Watch(stores, search=search)
+        self._search = search
         self._kept: tuple[float, bool] | None = None
         self._asking = asyncio.Lock()
 
@@ -110,7 +112,7 @@ class Admin:
         return _json({"status": "ok", "process": os.getpid()})
 
     async def _states(self, request: Request) -> Response:
-        faults = await readiness(self._stores)
+        faults = await readiness(self._stores, search=self._search)
         return _readiness(faults["required"] == {}, faults)
 
     async def _metrics(self, request: Request) -> Response:

@@ -7,11 +7,12 @@ all users would be.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any
 
 from datasources.circuit import Mode, circuits
-from datasources.errors import StoreError
-from datasources.protocols import Stores
+from datasources.errors import StoreError, StoreUnavailable
+from datasources.protocols import SearchStore, Stores
 from datasources.waits import waiting_for
 
 WELL = "well"
@@ -29,6 +30,7 @@ COSTS = {
     "pools_standby": "late or failed answers of the primary can't be replaced",
     "feeds_primary": "feeds come from the standby, some hundred milliseconds older",
     "feeds_standby": "late or failed answers of the primary can't be replaced",
+    "search": "`search` and `suggest` answer UNAVAILABLE; the index catches up when it is back",
     "topology": "shards that move or open are not noticed; known shards are served",
 }
 
@@ -37,10 +39,13 @@ PASSED_BY = "is passed by, and is being tried"
 """The state of a cache whose server answers this time, but not yet reliably."""
 
 
-async def readiness(stores: Stores, patience: float = PATIENCE) -> dict[str, dict[str, Any]]:
-    """The state of all stores. `stores`: each store's `state` (well, or its fault) and, for a
-    fault, its consequences (`costs`). A store other than the shards has `patience` seconds to
-    answer. `required`: the faults because of which this process can't answer any request."""
+async def readiness(
+    stores: Stores, patience: float = PATIENCE, *, search: SearchStore | None = None
+) -> dict[str, dict[str, Any]]:
+    """The state of all stores, with the search index if it is given. `stores`: each store's `state`
+    (well, or its fault) and, for a fault, its consequences (`costs`). A store other than the shards
+    has `patience` seconds to answer. `required`: the faults because of which this process can't
+    answer any request."""
     pings: dict[str, Callable[[], Awaitable[None]]] = {
         "object_cache": stores.object_cache.ping,
         "mapping_cache": stores.mapping_cache.ping,
@@ -50,6 +55,8 @@ async def readiness(stores: Stores, patience: float = PATIENCE) -> dict[str, dic
         "feeds_primary": stores.feeds.primary.ping,
         "feeds_standby": stores.feeds.standby.ping,
     }
+    if search is not None:
+        pings["search"] = partial(_look, search)
     shards, lags, faults = await asyncio.gather(
         stores.shards.ping(),
         _lags(stores, patience),
@@ -69,6 +76,12 @@ async def readiness(stores: Stores, patience: float = PATIENCE) -> dict[str, dic
     states["topology"] = _state(stores.topology.fault, COSTS["topology"])
     dead = {name: fault for name, fault in shards.items() if fault}
     return {"required": dead if len(dead) == len(shards) else {}, "stores": states}
+
+
+async def _look(search: SearchStore) -> None:
+    """Look at the search index. Raises StoreUnavailable if there is none."""
+    if await search.times() is None:
+        raise StoreUnavailable("there is no search index that can be used: it is being built")
 
 
 def _shards(stores: Stores, server: str, fault: str | None) -> dict[str, str]:

@@ -10,7 +10,7 @@ from typing import Any
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from datasources.protocols import Backlog, Lane, Stores
+from datasources.protocols import Backlog, Lane, SearchStore, Stores
 from datasources.waits import answer_in_time
 from gateway.observe.exposition import written
 from gateway.observe.health import WELL, readiness
@@ -35,8 +35,14 @@ class State:
 class Watch:
     """Reads the state of the stores."""
 
-    def __init__(self, stores: Stores, clock: Callable[[], float] = time.time) -> None:
-        self._stores, self._clock = stores, clock
+    def __init__(
+        self,
+        stores: Stores,
+        clock: Callable[[], float] = time.time,
+        *,
+        search: SearchStore | None = None,
+    ) -> None:
+        self._stores, self._clock, self._search = stores, clock, search
         self._kept: State | None = None
         self._asking = asyncio.Lock()
 
@@ -54,7 +60,7 @@ class Watch:
     async def _ask(self) -> State:
         stores = self._stores
         report, lanes, backlog, lags = await asyncio.gather(
-            readiness(stores),
+            readiness(stores, search=self._search),
             answer_in_time(stores.queue.lanes),
             answer_in_time(stores.shards.outbox.backlog),
             answer_in_time(stores.shards.replication),

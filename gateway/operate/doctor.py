@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any, NamedTuple
 
 from datasources.errors import ConfigError, PinwayError, StoreError
-from datasources.protocols import Stores
+from datasources.protocols import IndexState, SearchStore, Stores
 from gateway.http.this_machine import closed
 from gateway.observe.health import PASSED_BY, WELL, readiness
 from gateway.operate.connections import advice, shortages, wanted
@@ -31,6 +31,8 @@ DRIVERS = {
     "mysql": ("aiomysql",),
     "hbase": ("aiohappybase",),
     "zookeeper": ("kazoo",),
+    "opensearch": ("aiohttp",),
+    "opensearch+tls": ("aiohttp",),
 }
 
 
@@ -63,7 +65,7 @@ def _python() -> Finding:
 
 def _packages(settings: Settings) -> Finding:
     stores = settings.stores
-    urls = [stores.topology, stores.pools_primary, stores.feeds_primary]
+    urls = [stores.topology, stores.pools_primary, stores.feeds_primary, stores.search]
     schemes = {url.partition("://")[0] for url in urls}
     missing = []
     for scheme in schemes & DRIVERS.keys():
@@ -138,7 +140,9 @@ def _settings(settings: Settings) -> list[Finding]:
     return found or [Finding("settings", OK, "they fit together")]
 
 
-async def of_stores(settings: Settings, stores: Stores) -> list[Finding]:
+async def of_stores(
+    settings: Settings, stores: Stores, search: SearchStore | None = None
+) -> list[Finding]:
     """Checks of the stores that are open."""
     checks = [
         _states(stores),
@@ -147,6 +151,7 @@ async def of_stores(settings: Settings, stores: Stores) -> list[Finding]:
         _replication(stores),
         _connections(settings, stores),
         _clock(stores),
+        _search(search),
     ]
     found = await asyncio.gather(*checks, return_exceptions=True)
     findings: list[Finding] = []
@@ -207,6 +212,22 @@ async def _queue(stores: Stores) -> list[Finding]:
         check = f"queue {lane.priority}"
         findings.append(Finding(check, WARNING, told, advice) if late else Finding(check, OK, told))
     return findings
+
+
+async def _search(search: SearchStore | None) -> list[Finding]:
+    if search is None:
+        return []
+    check = "search index"
+    try:
+        status = await search.status()
+    except StoreError as error:
+        advice = "start the search engine, or mend stores.search: searches answer UNAVAILABLE"
+        return [Finding(check, FAULT, str(error), advice)]
+    if status.state is not IndexState.OK:
+        told = f"{status.state.value}: {status.fault}" if status.fault else status.state.value
+        advice = "start a process that runs jobs, or run `pinway search rebuild`"
+        return [Finding(check, WARNING, told, advice)]
+    return [Finding(check, OK, f"{status.documents:,} documents")]
 
 
 async def _clock(stores: Stores) -> list[Finding]:

@@ -54,7 +54,7 @@ async def perform(
         case "jobs drop":
             return await change_jobs(stores, request["ids"], "drop")
         case "doctor":
-            found = await doctor.of_stores(settings, runtime.stores)
+            found = await doctor.of_stores(settings, runtime.stores, runtime.search)
             return {"findings": [finding._asdict() for finding in found]}
         case "feed explain":
             return await explaining.explain_feed(runtime, request["username"], request["pin"])

@@ -10,6 +10,7 @@ import pytest
 from tests.packaging.attempts import attempt, attempt_workers
 from tests.packaging.builds import ROOT, environment, install_hashed, run
 
+JAVA = ("deploy/hbase", "deploy/opensearch")
 FOREIGN = Path(__file__).with_name("foreign.txt")
 FIND = "from importlib.util import find_spec as find; print(find('gateway'), find('loaders'))"
 USE_FOREIGN = "import schema; print(schema.Schema({'answer': int}).validate({'answer': 42}))"
@@ -47,7 +48,7 @@ def test_a_wheel_holds_what_runs_and_nothing_else(
     tops = {name.partition("/")[0] for name in held}
     assert tops == {"pinway", f"{made.name.partition('-py3-')[0].partition('-cp')[0]}.dist-info"}
     assert not [name for name in held if re.match(r"pinway/(tests|bench|build|pinway)/", name)]
-    for folder in ("gateway/static", "gateway/demo/files", "schema", "deploy/hbase"):
+    for folder in ("gateway/static", "gateway/demo/files", "schema", *JAVA):
         assert {f"pinway/{name}" for name in files(folder)} <= set(held)
 
 
@@ -70,7 +71,7 @@ def files(folder: str) -> set[str]:
         str(path.relative_to(ROOT))
         for path in (ROOT / folder).rglob("*")
         if path.is_file()
-        and not {"lib", "target"} & set(path.parts)
+        and not {"home", "lib", "target"} & set(path.relative_to(ROOT).parts)
         and path.suffix not in {".py", ".pyc"}
         and path.name not in {"Dockerfile", ".dockerignore"}
     }

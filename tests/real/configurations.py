@@ -63,6 +63,7 @@ def real_settings(stack: Stack, directory: Path, first: int) -> Settings:
         {
             "data_dir": directory,
             "stores.topology": topology(directory / "real.json", first, masters),
+            "stores.search": "",
             "jobs.run": False,
             **PATIENT,
             **feeds,

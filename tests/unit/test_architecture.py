@@ -37,6 +37,7 @@ BATCHING = {
 """The batching core of the loaders, which the executor uses."""
 DRIVERS = {
     "aiohappybase": "hbase",
+    "aiohttp": "opensearch",
     "aiomysql": "mysql",
     "coredis": "streaq",
     "emcache": "memcached",

@@ -9,7 +9,7 @@ import pytest
 
 from datasources import topology
 from datasources.errors import ConfigError, StoreCorrupt
-from datasources.factory import StoresConfig, close_stores, open_stores
+from datasources.factory import StoresConfig, close_stores, open_search, open_stores
 from datasources.mappings import ListKey, Mapping
 from datasources.memory import MemoryObjectCache
 from datasources.protocols import Job, Lease, Table
@@ -113,6 +113,28 @@ async def test_a_wrong_url_is_named_with_what_is_allowed(
     assert f"setting stores.{setting}" in message
     assert told in message
     assert "\n" not in message
+
+
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("elastic://h:9200/p", "tantivy://, opensearch://, opensearch+tls://"),
+        ("opensearch://h:9200", "it must end with the beginning of the indexes' names"),
+        ("opensearch://h:9200/Pin-way", "small letters, digits and underscores"),
+        ("opensearch://h:9200,:1/pinway", "':1' must be host:port"),
+        ("opensearch://me:secret@h:9200/pinway", "write opensearch+tls://"),
+        ("opensearch://h:9200/pinway?shards=0", "shards must be a number"),
+        ("opensearch://h:9200/pinway?replicas=2", "it takes only shards"),
+        ("opensearch+tls://h:9200/pinway?ssl_ca_certs=/nowhere", "/nowhere has no certificates"),
+    ],
+)
+def test_a_wrong_url_of_a_search_index_is_named_with_what_is_allowed(url: str, told: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        open_search(url)
+    message = str(caught.value)
+    assert "setting stores.search" in message
+    assert told in message
+    assert "secret" not in message
 
 
 async def test_passwords_are_not_shown(config: StoresConfig) -> None:

@@ -156,6 +156,17 @@ def test_hbase_runs_what_the_stack_runs(
         assert file in copied
 
 
+def test_opensearch_has_the_stacks_version_and_settings(compose: dict[str, Any]) -> None:
+    service = compose["services"]["opensearch"]
+    pom = (DEPLOY / "opensearch" / "pom.xml").read_text()
+    version = service["image"].rpartition(":")[2]
+    assert f"<opensearch.version>{version}<" in pom
+    own = yaml.safe_load((DEPLOY / "opensearch" / "opensearch.yml").read_text().replace("@", ""))
+    for name, value in own.items():
+        if name.split(".")[0] not in ("http", "network", "path", "transport"):
+            assert str(value).lower() == service["environment"][name].lower(), name
+
+
 def test_the_settings_are_the_stacks_with_the_published_ports(published: dict[str, int]) -> None:
     expected = layout.settings(Path(), published, Secrets("", "", ""))
     # Containers have no operator's account: `pinway shards` is for servers that replicate in full.
