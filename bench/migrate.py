@@ -15,7 +15,7 @@ from typing import Any
 
 from bench.rows import Row, table, write
 from deploy.stack import install
-from tests.migration.old_server import old_server
+from tests.private_mariadb import mariadb
 from tests.migration.old_world import PASSWORD, SCHEMA, USER, OldDatabase, many
 from tests.migration.processes import pinway
 
@@ -32,7 +32,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="migrate-") as name:
         folder = Path(name)
         (folder / "server").mkdir()
-        with old_server(folder / "server") as port:
+        with mariadb(folder / "server") as port:
             rows = measured(folder, port, QUICK if asked.quick else PINS)
     print(table(rows))
     if not asked.quick:
