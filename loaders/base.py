@@ -48,10 +48,7 @@ class Loader(DataLoader[K, V]):
         """The tasks that load batches. The event loop keeps only weak references to tasks."""
         return set()
 
-    @staticmethod
-    def current() -> recording.Span | None:
-        """Returns the span that contains the present work; None if nothing is recorded."""
-        return recording.current()
+    current = staticmethod(recording.current)
 
     async def load_batch(self, keys: list[K]) -> Sequence[V | BaseException]:
         """Returns a value or an exception for each key, parallel to `keys`. An exception that it

@@ -22,8 +22,8 @@ class BatchLoader(Protocol):
 
     has_at_hand: bool
 
-    @staticmethod
-    def current() -> Any:
+    @property
+    def current(self) -> Callable[[], Any]:
         """Returns the span that contains the present work (`datasources.recording`), which a batch
         is recorded in; None if nothing is recorded."""
 

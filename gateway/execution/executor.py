@@ -70,7 +70,12 @@ class Result:
     @property
     def size(self) -> int:
         """The bytes of the data and the errors."""
-        return sum(map(len, self.data or ())) + sum(map(len, self.errors))
+        size = 0
+        for part in self.data or ():
+            size += len(part)
+        for part in self.errors:
+            size += len(part)
+        return size
 
     @property
     def started(self) -> bool:

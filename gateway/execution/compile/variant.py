@@ -20,7 +20,6 @@ from gateway.execution.levels.lists import ListSlot, StreamedListSlot
 from gateway.execution.levels.objects import AbstractSlot, ObjectSlot
 from gateway.execution.levels.shapes import Shape, slot_of
 from gateway.execution.levels.slot import Slot
-from gateway.execution.levels.writer import BUILT
 from gateway.execution.model.fragments import (
     INITIAL,
     ITEMS,
@@ -264,5 +263,4 @@ def compile_parts(selection: Selection) -> Iterator[Selection]:
         elif isinstance(slot, AbstractSlot):
             for type_ in field.operation.schema.get_possible_types(slot.type):
                 yield slot.selection(type_)
-    shape = selection.shape
-    assert (shape.keys() if BUILT else shape.make()) is not None
+    selection.shape.prepare()

@@ -13,9 +13,16 @@ from typing import Any
 
 from graphql.pyutils import is_awaitable
 
-from gateway.execution.levels import slices
-from gateway.execution.levels.tables import ABSTRACT, Column, Positions, Rows, Table, ranks
-from gateway.execution.model.selection import Selection
+from gateway.execution.levels.tables import (
+    ABSTRACT,
+    Column,
+    Columns,
+    Positions,
+    Rows,
+    Table,
+    new_table,
+    ranks,
+)
 from gateway.execution.model.state import State, Then
 from gateway.execution.model.value_classes import PLAIN, classes_of, none_awaited
 from gateway.execution.tasks.pending_column import PendingColumn
@@ -43,18 +50,19 @@ class NewValues:
 
 
 def add_objects(
-    run: State, column: Column, selection: Selection, rows: Rows, objs: Sequence[Any]
+    run: State, column: Column, shape: Columns, rows: Rows, objs: Sequence[Any]
 ) -> None:
     """Add objects to the table of their type below a column, and queue them."""
-    table = column.table_of(selection)
+    count, first = len(objs), 0
+    table = column.table_of(shape)
     if table is None:
-        table = column.add_table(Table(selection.shape.slots, column, selection))
-    count = len(objs)
-    first = table.add(count, rows)
+        table = column.add_table(new_table(shape, column, count, rows))
+    else:
+        first = table.add(count, rows)
     if column.kind == ABSTRACT:
         column.put(rows, [(table, row) for row in range(first, first + count)])
     else:
-        column.put(rows, range(first, first + count))
+        column.put_numbers(rows, first)
     if table.later is not None:
         table.later.objs += objs
         if run.deferral is not None:
@@ -83,7 +91,7 @@ def complete_values(
     classes: set[type] | None = None,
 ) -> None:
     """Complete values at these rows of the column. An awaitable is completed when it ends."""
-    if len(values) > slices.SLICE:
+    if len(values) > run.slice:
         queue_values(run, column, rows, values)
         return
     slot: Any = column.slot

@@ -27,6 +27,7 @@ from gateway.execution.levels.failures import Failure, Failures, left_out, locat
 from gateway.execution.levels.tables import (
     ABSTRACT,
     Column,
+    Columns,
     Later,
     Table,
     cut_loose,
@@ -378,20 +379,20 @@ class _View:
             assert later.place is not None
             selection, columns = later.place.view(self._fragment)
             layers = {**later.layers, later.place.main.group: table}
-            made = self._new(table, selection)
+            made = self._new(table, selection.shape)
             for group, number in columns:
                 made.columns.append(self._column(made, layers[group].columns[number]))
             return made
         if all(column.below is None for column in table.columns):
             return table
-        made = self._new(table, table.selection)
+        made = self._new(table, table.shape)
         for column in table.columns:
             made.columns.append(self._column(made, column))
         return made
 
-    def _new(self, table: Table, selection: Selection | None) -> Table:
-        made = Table([], None, selection)
-        made.count = table.count
+    def _new(self, table: Table, shape: Columns) -> Table:
+        made = Table(shape, None)
+        made.columns, made.count = [], table.count
         self._made.append(made)
         return made
 

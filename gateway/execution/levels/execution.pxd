@@ -3,7 +3,8 @@ cimport cython
 from gateway.execution.levels.awaits cimport NewRows, NewValues
 from gateway.execution.model.state cimport State
 from gateway.execution.levels.resolution cimport resolve
-from gateway.execution.levels.tables cimport Column, Positions, Table, cut_loose, is_alive
+from gateway.execution.levels.shapes cimport Fetch, Shape
+from gateway.execution.levels.tables cimport Column, Positions, Table, cut_loose, is_alive, new_table, rows_from
 from gateway.execution.levels.waits cimport Waits
 
 
@@ -16,6 +17,8 @@ cdef class Run(State):
     cpdef _work_off(self)
     @cython.locals(waits=Waits)
     cpdef has_values(self, waiting)
+    @cython.locals(table=Table, shape=Shape, fetch=Fetch, column=Column)
+    cpdef _begin_step(self, step)
     cpdef restore_task(self)
     cpdef write_small(self, Py_ssize_t most=*)
     @cython.locals(at=Positions)

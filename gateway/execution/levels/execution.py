@@ -26,13 +26,14 @@ from gateway.execution.levels.awaits import NewRows, NewValues
 from gateway.execution.levels.failures import MOST_ERRORS, Failures, late, located
 from gateway.execution.levels.loads import PendingLoad
 from gateway.execution.levels.resolution import complete_in_slices, resolve, resolve_in_slices
-from gateway.execution.levels.sources import Attribute, Call
 from gateway.execution.levels.tables import (
     Column,
     Positions,
     Table,
     cut_loose,
     is_alive,
+    new_table,
+    rows_from,
     tables_below,
 )
 from gateway.execution.levels.waits import Turn, Waits, pending_columns
@@ -74,10 +75,11 @@ class Run(State):
         self.loop = asyncio.get_running_loop()
         self.queue, self.waiting, self.loads = deque(), set(), []
         self.unchecked, self.dropped = [], []
-        self.resolver_context = self.next_field_context = self.helpers = None
+        self.resolver_context = self.next_field_context = None
         self.deferral = self.streamed = None
         self.serial_chain = self.sliced = self.nulled = self.cancelled = False
         self.objects_made = self.objects_since_rest = 0
+        self.slice = slices.SLICE
         self.failures, self.waits = Failures(most_errors), Waits()
         self.roots, self.latest, self.garbage = [], [], []
         self._task: Any = None
@@ -184,8 +186,7 @@ class Run(State):
             return
         self._go_back()
         for number, step in enumerate(self._steps[self._done[0] :]):
-            table = Table(step.shape.slots, None, step)
-            table.add(1, (0,))
+            table = new_table(step.shape, None, 1, (0,))
             self.roots.append(table)
             for column in table.columns:
                 field = column.slot.field
@@ -248,29 +249,27 @@ class Run(State):
         resolvers of an earlier step still run, the value is awaited beside them: a cancellation of
         the request must reach all of them in one turn (`waits.Waiter`).
         """
-        table = Table(step.shape.slots, None, step)
-        table.add(1, (0,))
+        shape = step.shape
+        table = new_table(shape, None, 1, (0,))
         self.roots.append(table)
         if table.later is not None:
             table.later.objs.append(self.root)
         beside = self.next_field_context is not None or self.waits.unwanted or self.dropped
-        fetches = step.shape.fetches
-        single = len(step.fields) == 1 and len(fetches) == 1 and not fetches[0].bulk
+        single = len(step.fields) == 1 and len(shape.fetches) == 1 and not shape.fetches[0].bulk
         if beside or not single:
             self.queue.append(NewRows(table, 0, [self.root], self.next_field_context))
             return None
-        (column,), field = table.columns, fetches[0].field
-        source = cast("Attribute | Call", field.source)
-        (value,) = source.start(self, field, [self.root], Positions(column, range(1)))
+        fetch, column, rows = shape.fetches[0], table.columns[0], rows_from(0, 1)
+        (value,) = fetch.source.start(self, fetch.field, [self.root], Positions(column, rows))
         if type(value) is CoroutineType or is_awaitable(value):
             return column, value
-        column.slot.complete(self, column, range(1), [value], {type(value)})  # type: ignore[attr-defined]
+        column.slot.complete(self, column, rows, [value], {type(value)})  # type: ignore[attr-defined]
         return None
 
     async def _work(self) -> None:
         """Run rounds until nothing is queued or awaited."""
         self._since = self.loop.time()
-        queue, failures, waits = cast(Any, self.queue), self.failures, self.waits
+        queue, failures, waits = self.queue, self.failures, self.waits
         while True:
             while queue:
                 large = self._work_off()
@@ -278,7 +277,7 @@ class Run(State):
                     await complete_in_slices(self, large)
                 elif large is not None:
                     await resolve_in_slices(self, large)
-                if self.objects_since_rest > slices.SLICE:
+                if self.objects_since_rest > self.slice:
                     await self.rest()
             if failures.new:
                 await self._end_failures()
@@ -314,7 +313,7 @@ class Run(State):
     def _work_off(self) -> NewRows | NewValues | None:
         """Resolve queued rows, until a rest of the event loop is due. Returns an entry that must be
         worked off in slices."""
-        queue, size = cast(Any, self.queue), slices.SLICE
+        queue, size = self.queue, self.slice
         while queue and self.objects_since_rest <= size:
             entry = queue.popleft()
             if type(entry) is NewValues:

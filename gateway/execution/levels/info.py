@@ -36,8 +36,8 @@ _SEES_ALL = {"locals", "vars", "eval", "exec", "_getframe", "currentframe"}
 
 
 class LazyInfo(GraphQLResolveInfo[Any]):
-    """graphql-core's info, except that the path and the variables are computed when they are
-    read."""
+    """graphql-core's info, except that the path, the variables and the helpers are made when they
+    are read."""
 
     @cached_property
     def path(self) -> Path:
@@ -47,6 +47,14 @@ class LazyInfo(GraphQLResolveInfo[Any]):
     def variable_values(self) -> VariableValues:
         found: VariableValues = tuple.__getitem__(self, 9)()
         return found
+
+    @cached_property
+    def async_helpers(self) -> GraphQLResolveInfoHelpers:
+        """Helpers that refer to a list of the run, and not to the run: no reference cycle."""
+        dropped = tuple.__getitem__(self, 13)
+        return GraphQLResolveInfoHelpers(
+            gather=partial(_gather, dropped), track=partial(_track, dropped)
+        )
 
 
 def path_of(positions: Positions | Column, i: int) -> Path:
@@ -83,17 +91,6 @@ async def _gather(dropped: list[Task[Any]], values: Sequence[Any]) -> list[Any]:
         raise
 
 
-def _helpers(run: State) -> GraphQLResolveInfoHelpers:
-    """The helpers of a request's infos. They refer to a list of the run, not to the run: no
-    cycle."""
-    if run.helpers is None:
-        run.helpers = GraphQLResolveInfoHelpers(
-            gather=partial(_gather, run.dropped), track=partial(_track, run.dropped)
-        )
-    helpers: GraphQLResolveInfoHelpers = run.helpers
-    return helpers
-
-
 def make_info(
     run: State, field: Field, positions: Positions | Column, i: int
 ) -> GraphQLResolveInfo[Any]:
@@ -103,7 +100,7 @@ def make_info(
         LazyInfo,
         (
             *(*of_field, (positions, i), *of_schema, run.root, operation),
-            *(run.variable_values, run.context, is_awaitable, None, _helpers(run)),
+            *(run.variable_values, run.context, is_awaitable, None, run.dropped),
         ),
     )
 

@@ -356,9 +356,9 @@ cdef inline PyObject *value_at(PyObject *column, Py_ssize_t row) noexcept:
 
 
 cdef inline Keys keys_of(Table table):
-    if table.keys is None:
-        table.keys = table.selection.shape.keys()
-    return <Keys> table.keys
+    if table.shape.keys is None:
+        table.shape.keys = table.shape.new_keys()
+    return <Keys> table.shape.keys
 
 
 cdef inline int put_leaf(Text *out, int kind, PyObject *leaf) except -1:

@@ -15,7 +15,7 @@ from graphql.pyutils import is_async_iterable, is_iterable
 from gateway.execution.levels import slices
 from gateway.execution.levels.awaits import complete_values
 from gateway.execution.levels.slot import Slot
-from gateway.execution.levels.tables import LIST, Column, Rows, Table
+from gateway.execution.levels.tables import LIST, Column, Columns, Rows, Table, rows_from
 from gateway.execution.model.fragments import Stream
 from gateway.execution.model.selection import Field
 from gateway.execution.model.state import State
@@ -26,11 +26,13 @@ from gateway.execution.tasks.dropped import drop
 class ListSlot(Slot):
     """A list of one item type."""
 
-    __slots__ = ("item",)
+    __slots__ = ("columns", "item")
 
     def __init__(self, field: Field, item: Slot, nonnull: bool) -> None:
         Slot.__init__(self, field, nonnull, LIST)
         self.item = item
+        self.columns = Columns([item])
+        """The plan of the items' table."""
 
     def complete_present(
         self, run: State, column: Column, rows: Rows, values: Sequence[Any]
@@ -84,7 +86,7 @@ class ListSlot(Slot):
     ) -> None:
         """Complete the items of lists as one column, one list after the other."""
         if column.below is None:
-            table = column.add_table(Table([self.item], column))
+            table = column.add_table(Table(self.columns, column))
         else:
             (table,) = column.below
         first = table.count
@@ -105,7 +107,7 @@ class ListSlot(Slot):
                     table.add(len(items), row)
                 column.values[row] = (start, table.count)
         if flat:
-            complete_values(run, table.columns[0], range(first, table.count), flat)
+            complete_values(run, table.columns[0], rows_from(first, len(flat)), flat)
 
 
 class StreamedListSlot(ListSlot):

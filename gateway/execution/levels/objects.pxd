@@ -1,7 +1,7 @@
 from gateway.execution.levels.awaits cimport add_objects
 from gateway.execution.model.state cimport State
 from gateway.execution.levels.slot cimport Slot
-from gateway.execution.levels.tables cimport Column
+from gateway.execution.levels.tables cimport Column, Columns
 
 
 cdef class CompositeSlot(Slot):
@@ -10,7 +10,8 @@ cdef class CompositeSlot(Slot):
 
 cdef class ObjectSlot(CompositeSlot):
     cdef readonly object type
-    cdef object _selection
+    cdef Columns _shape
+    cdef set _classes
     cdef bint _any_class
 
 

@@ -26,7 +26,15 @@ from graphql.pyutils import inspect
 from gateway.execution.levels.awaits import add_objects, when_ready
 from gateway.execution.levels.info import make_info, same_for_all
 from gateway.execution.levels.slot import Slot
-from gateway.execution.levels.tables import ABSTRACT, OBJECT, Column, Positions, Rows, field_of
+from gateway.execution.levels.tables import (
+    ABSTRACT,
+    OBJECT,
+    Column,
+    Columns,
+    Positions,
+    Rows,
+    field_of,
+)
 from gateway.execution.model.selection import Field, Selection
 from gateway.execution.model.state import State, Then
 from gateway.execution.model.value_classes import classes_of
@@ -68,7 +76,7 @@ class CompositeSlot(Slot):
         """Complete values whose type is resolved, after checking them with `is_type_of`."""
         is_type_of = type_.is_type_of
         if is_type_of is None or known_type(type_, values):
-            add_objects(run, column, self.selection(type_), rows, values)
+            add_objects(run, column, self.selection(type_).shape, rows, values)
             return
         answers = self._ask(run, is_type_of, column, rows, values)
 
@@ -84,7 +92,7 @@ class CompositeSlot(Slot):
                     message = f"Expected value of type '{type_}' but got: {inspect(values[n])}."
                     run.failures.add(column, rows[n], GraphQLError(message))
             if kept:
-                add_objects(run, column, self.selection(type_), places, kept)
+                add_objects(run, column, self.selection(type_).shape, places, kept)
 
         when_ready(run, answers, Positions(column, rows), then)
 
@@ -119,24 +127,29 @@ class CompositeSlot(Slot):
 class ObjectSlot(CompositeSlot):
     """Objects of one type."""
 
-    __slots__ = ("_any_class", "_selection", "type")
+    __slots__ = ("_any_class", "_classes", "_shape", "type")
 
     def __init__(self, field: Field, type_: GraphQLObjectType, nonnull: bool) -> None:
         CompositeSlot.__init__(self, field, nonnull, OBJECT)
         self.type = type_
         self._any_class = type_.is_type_of is None
         """Whether the type has no `is_type_of`, and so accepts values of any class."""
-        self._selection: Selection | None = None
+        self._classes: set[type] = set()
+        """Classes whose values all have the type."""
+        self._shape: Columns | None = None
 
     def complete_present(
         self, run: State, column: Column, rows: Rows, values: Sequence[Any]
     ) -> None:
-        if self._any_class or known_type(self.type, values):
-            if self._selection is None:
-                self._selection = self.selection(self.type)
-            add_objects(run, column, self._selection, rows, values)
-        else:
-            self._check(run, self.type, column, rows, values)
+        if self._shape is None:
+            self._shape = self.selection(self.type).shape
+        if not (self._any_class or classes_of(values) <= self._classes):
+            if not known_type(self.type, values):
+                self._check(run, self.type, column, rows, values)
+                return
+            if is_by_class(self.type):
+                self._classes |= classes_of(values)
+        add_objects(run, column, self._shape, rows, values)
 
 
 class AbstractSlot(CompositeSlot):
@@ -228,11 +241,15 @@ class AbstractSlot(CompositeSlot):
         return found
 
 
+def is_by_class(type_: GraphQLObjectType) -> bool:
+    """Whether the type's `is_type_of` says that its result depends on the class alone."""
+    return getattr(type_.is_type_of, "by_class", False)
+
+
 def known_type(type_: GraphQLObjectType, values: Sequence[Any]) -> bool:
     """Whether the classes of the values show that `is_type_of` is true for all of them."""
     is_type_of = type_.is_type_of
-    said = getattr(is_type_of, "by_class", False)
-    if not (said or is_type_of_by_class(is_type_of, values)):
+    if not (is_by_class(type_) or is_type_of_by_class(is_type_of, values)):
         return False
     known = _known.get(type_)
     if known is None:

@@ -20,7 +20,7 @@ from gateway.execution.levels.awaits import NewRows, NewValues, complete_values,
 from gateway.execution.levels.loads import BulkCall, PendingLoad, values_for_each
 from gateway.execution.levels.shapes import Fetch, Shape
 from gateway.execution.levels.sources import read
-from gateway.execution.levels.tables import Column, Positions, Table
+from gateway.execution.levels.tables import Column, Positions, Table, rows_from
 from gateway.execution.model.state import State
 from gateway.execution.tasks.dropped import drop
 from gateway.execution.tasks.frames import without_frame
@@ -29,39 +29,37 @@ from loaders.batches import Load
 
 def resolve(run: State, table: Table, first: int, objs: Sequence[Any]) -> None:
     """Resolve and complete all fields of rows, from `first` on."""
-    selection = table.selection
-    assert selection is not None
-    if selection.failure is not None:
+    shape: Shape = table.shape
+    if shape.failure is not None:
         _fail_all(run, table, first, len(objs))
         return
-    shape: Shape = selection.shape
-    rows = range(first, first + len(objs))
-    leaves = _read_leaves(run, table, shape, rows, objs) if shape.getters else ()
-    for fetch in shape.fetches:
-        _fetch(run, table, fetch, rows, objs, leaves)
+    leaves = _read_leaves(run, table, shape, first, objs) if shape.getters else ()
+    if shape.fetches:
+        rows = rows_from(first, len(objs))
+        for fetch in shape.fetches:
+            _fetch(run, table, fetch, rows, objs, leaves)
 
 
 async def resolve_in_slices(run: Any, entry: NewRows) -> None:
     """Resolve and complete all fields of many rows."""
-    table, first, objs, selection = entry.table, entry.first, entry.objs, entry.table.selection
+    table, first, objs = entry.table, entry.first, entry.objs
     run.begin_slices()
     run.garbage.append(objs)
     set_aside()
-    assert selection is not None
     size = slices.SLICE
     parts = [range(start, min(start + size, len(objs))) for start in range(0, len(objs), size)]
-    if selection.failure is not None:
+    shape: Shape = table.shape
+    if shape.failure is not None:
         for part in parts:
             _fail_all(run, table, first + part.start, len(part))
             await run.rest()
         return
-    shape: Shape = selection.shape
     read: list[Sequence[Any]] = []
     # No function of its own refers to `run`: with its closure, it would be a cycle of references.
     if shape.getters:
         for part in parts:
             own, some = _part(first, objs, part)
-            run.run_in_context(entry.context, _add_leaves, read, run, table, shape, own, some)
+            run.run_in_context(entry.context, _add_leaves, read, run, table, shape, own.start, some)
             await run.rest()
     for fetch in shape.fetches:
         if fetch.bulk:
@@ -90,10 +88,10 @@ def _add_leaves(
     run: State,
     table: Table,
     shape: Shape,
-    rows: range,
+    first: int,
     objs: Sequence[Any],
 ) -> None:
-    read.append(_read_leaves(run, table, shape, rows, objs))
+    read.append(_read_leaves(run, table, shape, first, objs))
 
 
 def _fetch_part(
@@ -124,25 +122,25 @@ async def complete_in_slices(run: Any, entry: NewValues) -> None:
 def _fail_all(run: State, table: Table, first: int, count: int) -> None:
     """Record the failure of the selection for all rows. It is never the root's selection."""
     assert table.above is not None
-    assert table.selection is not None
-    assert table.selection.failure is not None
     for row in range(first, first + count):
-        run.failures.add(table.above, table.parent(row), table.selection.failure)
+        run.failures.add(table.above, table.parent(row), table.shape.failure)
 
 
 def _read_leaves(
-    run: State, table: Table, shape: Shape, rows: range, objs: Sequence[Any]
+    run: State, table: Table, shape: Shape, first: int, objs: Sequence[Any]
 ) -> Sequence[Any]:
     """Read the leaves that are attributes, object by object, and complete them. Values that may be
     callable are returned instead: a column for each leaf."""
-    if shape.reader is not None:
-        unusual = shape.reader.read(objs, table, rows.start)
+    reader = shape.reader
+    if reader is not None:
+        unusual = reader.read(objs, table, first)
         if unusual is not None:
             _complete_unusual(run, table, unusual)
         return ()
     values = read(shape.getters, objs)
     if not shape.leaves:
         return values
+    rows = range(first, first + len(objs))
     for number, column in zip(shape.leaves, values, strict=True):
         complete_values(run, table.columns[number], rows, column)
     return ()

@@ -14,6 +14,7 @@ from gateway.execution.levels.lists import ListSlot, StreamedListSlot
 from gateway.execution.levels.objects import AbstractSlot, ObjectSlot
 from gateway.execution.levels.slot import Slot
 from gateway.execution.levels.sources import Attribute, Bulk, Call, Constant
+from gateway.execution.levels.tables import Columns
 from gateway.execution.levels.writer import BUILT, json_writer
 from gateway.execution.model.fragments import Stream
 from gateway.execution.model.selection import Field, Selection
@@ -53,17 +54,18 @@ class Fetch:
         self.bulk = isinstance(source, Bulk)
 
 
-class Shape:
+class Shape(Columns):
     """The columns of a selection's table, in response order: one for each field except constants
-    (`__typename`)."""
+    (`__typename`). `keys` are made by `new_keys`."""
 
-    __slots__ = ("_keys", "_make", "_selection", "fetches", "getters", "leaves", "reader", "slots")
+    __slots__ = ("_make", "failure", "fetches", "getters", "leaves", "reader")
+
+    selection: Selection
 
     def __init__(self, selection: Selection) -> None:
-        self._selection = selection
-        self._keys: Keys | None = None
+        Columns.__init__(self, [], selection)
+        self.failure = selection.failure
         self._make: Callable[..., list[dict[str, Any]]] | None = None
-        self.slots: list[Slot] = []
         self.getters: list[Callable[[Any], Any]] = []
         """Read the leaves that are attributes of the objects, in response order. All leaves of an
         object are read before the next object's, and before any resolver is called."""
@@ -98,19 +100,21 @@ class Shape:
 
     def numbers(self) -> dict[str, int]:
         """The number of each field's column, by response name."""
-        fields = self._selection.fields
+        fields = self.selection.fields
         keys = [field.key for field in fields if not isinstance(field.source, Constant)]
         return {key: number for number, key in enumerate(keys)}
 
-    def keys(self) -> Keys:
-        """Returns the texts before each column, and after the last, for the compiled writer."""
-        if self._keys is None:
-            self._keys = self._new_keys()
-        return self._keys
+    def prepare(self) -> None:
+        """Make what the writer needs, unless it is made."""
+        if not BUILT:
+            self.make()
+        elif self.keys is None:
+            self.keys = self.new_keys()
 
-    def _new_keys(self) -> Keys:
+    def new_keys(self) -> Keys:
+        """Returns the texts before each column, and after the last, for the compiled writer."""
         before, text = [], b"{"
-        for field in self._selection.fields:
+        for field in self.selection.fields:
             text += (b"" if text[-1:] == b"{" else b",") + dumps(field.key) + b":"
             if isinstance(field.source, Constant):
                 text += dumps(field.source.value)
@@ -131,7 +135,7 @@ class Shape:
 
     def _new_make(self) -> Callable[..., list[dict[str, Any]]]:
         parts, count = [], 0
-        for field in self._selection.fields:
+        for field in self.selection.fields:
             if isinstance(field.source, Constant):
                 value = repr(field.source.value)
             else:

@@ -46,6 +46,22 @@ class Typed:
     nonnull: bool
 
 
+class Columns:
+    """The plan of a table. Its subclass `shapes.Shape` resolves and writes the columns of a
+    selection."""
+
+    __slots__ = ("keys", "place", "selection", "slots")
+
+    def __init__(self, slots: list[Any], selection: Selection | None = None) -> None:
+        self.slots: list[Any] = slots
+        """The `Typed` of each column."""
+        self.selection = selection
+        """None for the items of lists."""
+        self.place = None if selection is None else selection.place
+        self.keys: Any = None
+        """The compiled writer's texts between the fields; None until it needs them."""
+
+
 class Column:
     """The values of one field, or of the items of a place's lists."""
 
@@ -59,11 +75,11 @@ class Column:
         self.below: list[Table] | None = None
         """The tables of the values: one for each object type, or the items' table."""
 
-    def table_of(self, selection: Selection) -> Table | None:
-        """Returns the table of the objects with this selection; None if there is none yet."""
+    def table_of(self, shape: Columns) -> Table | None:
+        """Returns the table of the objects with this plan; None if there is none yet."""
         if self.below is not None:
             for table in self.below:
-                if table.selection is selection:
+                if table.selection is shape.selection:
                     return table
         return None
 
@@ -82,6 +98,18 @@ class Column:
             own = self.values
             for row, value in zip(rows, values, strict=True):
                 own[row] = value
+
+    def put_numbers(self, rows: Rows, first: int) -> None:
+        """Put the numbers from `first` on at these rows."""
+        own = self.values
+        if type(rows) is range:
+            start = rows.start
+            for n in range(len(rows)):
+                own[start + n] = first + n
+        else:
+            for row in rows:
+                own[row] = first
+                first += 1
 
     def nullify(self, row: int) -> None:
         """Put a null in place of the value, because of an error at it or below it."""
@@ -113,37 +141,38 @@ class Column:
 
 
 class Table:
-    """The rows of one place. `selection` is None for the items of lists.
+    """The rows of one place.
 
     Rows are added in groups: the objects of a group have the rows `parents[n]` of the column above,
     and the items of a list all have the same parent.
     """
 
     __slots__ = (
-        *("above", "columns", "count", "entry", "keys", "later", "listed", "parents", "selection"),
-        "starts",
+        *("above", "columns", "count", "entry", "later", "listed", "parents", "selection"),
+        *("shape", "starts"),
     )
 
-    def __init__(
-        self, slots: Sequence[Typed], above: Column | None, selection: Selection | None = None
-    ) -> None:
-        self.above, self.selection, self.listed = above, selection, selection is None
+    def __init__(self, shape: Columns, above: Column | None) -> None:
+        self._begin(shape, above, 0, None)
+
+    def _begin(self, shape: Columns, above: Column | None, count: int, parents: Any) -> None:
+        """Begin with a group of rows, if there are any (see `add`)."""
+        self.shape: Any = shape
+        self.above, self.selection, self.listed = above, shape.selection, shape.selection is None
         self.columns = []
-        for slot in slots:
-            self.columns.append(_column(slot, self))
-        self.count = 0
-        self.starts: list[int] = []
+        for slot in shape.slots:
+            self.columns.append(_column(slot, self, count))
+        self.count = count
+        self.starts: list[int] = [0] if count else []
         """The first row of each group."""
-        self.parents: list[Any] = []
+        self.parents: list[Any] = [parents] if count else []
         """The parents' rows of each group; the parent's row for the items of a list."""
         self.entry: Any = None
         """The latest entry of the queue for rows of this table, which may be extended."""
-        self.keys: Any = None
-        """The compiled writer's texts between the fields (`Shape.keys`), when it needs them."""
         self.later: Later | None = None
         """The objects and the layers of deferred fields; None without deferred fields."""
-        if selection is not None and selection.place is not None:
-            self.later = Later(selection.place)
+        if shape.place is not None:
+            self.later = Later(shape.place)
 
     def add(self, count: int, parents: Any) -> int:
         """Add a group of rows, whose values are null at first. Returns the first row."""
@@ -151,10 +180,6 @@ class Table:
         self.starts.append(first)
         self.parents.append(parents)
         self.count = first + count
-        if not first:
-            for column in self.columns:
-                column.values = [None] * count
-            return first
         nulls = [None] * count
         for column in self.columns:
             column.values += nulls
@@ -186,18 +211,36 @@ class Later:
 
 def new_layer(table: Table, selection: Selection) -> Table:
     """Returns a new layer of a table. It shares the rows' positions with the table."""
-    layer = Table(selection.shape.slots, table.above, selection)
+    layer = Table(selection.shape, table.above)
     layer.later = Later(None, table)
     layer.starts, layer.parents = table.starts, table.parents
     return layer
 
 
-def _column(slot: Typed, table: Table) -> Column:
-    """Returns `Column(slot, table)`. Compiled code needs no call of `__init__`, with a tuple of its
-    arguments, for each column."""
+def new_table(shape: Columns, above: Column | None, count: int, parents: Any) -> Table:
+    """Returns a table with a first group of rows (see `Table.add`)."""
+    table = Table.__new__(Table)
+    table._begin(shape, above, count, parents)
+    return table
+
+
+_FIRST_ROWS = [range(count) for count in range(257)]
+
+
+def rows_from(first: int, count: int) -> range:
+    """Returns `range(first, first + count)`. Making a range takes compiled code as long as
+    resolving several fields, and most are the first rows of a table."""
+    if first == 0 and count < len(_FIRST_ROWS):
+        return _FIRST_ROWS[count]
+    return range(first, first + count)
+
+
+def _column(slot: Typed, table: Table, count: int) -> Column:
+    """Returns `Column(slot, table)` with `count` nulls. Compiled code needs no call of `__init__`,
+    with a tuple of its arguments, for each column."""
     column = Column.__new__(Column)
     column.slot, column.table, column.kind = slot, table, slot.kind
-    column.values, column.dead, column.below = [], None, None
+    column.values, column.dead, column.below = [None] * count, None, None
     return column
 
 

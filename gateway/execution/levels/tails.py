@@ -20,7 +20,7 @@ class Tail(Table):
         self.stream, self.initial = stream, initial
         self._whole: Selection = stream.whole()
         self._slot: Any = self._whole.fields[0].slot
-        Table.__init__(self, [self._slot.item], column)
+        Table.__init__(self, self._slot.columns, column)
 
     def index(self, row: int) -> int:
         return Table.index(self, row) + self.initial
@@ -41,7 +41,7 @@ class Tail(Table):
         """The JSON of the later items of some lists, each as an object with the key ITEMS, in
         several parts if it is large."""
         ends = [*self.starts[1:], self.count]
-        view = Table([], None, self._whole)
+        view = Table(self._whole.shape, None)
         lists = Column(self._slot, view)
         lists.below, lists.values = [self], list(zip(self.starts, ends, strict=True))
         view.columns, view.count = [lists], len(ends)

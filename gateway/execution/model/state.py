@@ -55,7 +55,7 @@ class State:
     """The state of one request's execution."""
 
     __slots__ = (
-        *("cancelled", "context", "deferral", "dropped", "failures", "garbage", "helpers"),
+        *("cancelled", "context", "deferral", "dropped", "failures", "garbage"),
         *(
             "latest",
             "loads",
@@ -66,7 +66,7 @@ class State:
             "objects_since_rest",
             "queue",
         ),
-        *("resolver_context", "root", "roots", "serial_chain", "sliced", "streamed"),
+        *("resolver_context", "root", "roots", "serial_chain", "slice", "sliced", "streamed"),
         *("unchecked", "variables", "waiting", "waits"),
     )
 
@@ -105,8 +105,6 @@ class State:
     the index of the first of these items, and their values. None if there are none."""
     garbage: list[list[Any]]
     """Large lists. They are freed after the response, a slice in each turn of the event loop."""
-    helpers: Any
-    """The `async_helpers` of the request's infos; None until the first info is made."""
     resolver_context: Context | None
     """The context of the resolver whose values are being completed; None for the request's own."""
     next_field_context: Context | None
@@ -121,6 +119,8 @@ class State:
     """The number of objects made so far."""
     objects_since_rest: int
     """The number of objects made since the clock was last read."""
+    slice: int
+    """The maximum number of values that are completed at once (`levels.slices.SLICE`)."""
     sliced: bool
     """Whether a large level was executed in slices."""
     cancelled: bool

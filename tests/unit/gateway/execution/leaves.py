@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from gateway.execution.levels.slot import Slot
-from gateway.execution.levels.tables import ID, LEAF, LIST, OBJECT, Table
+from gateway.execution.levels.tables import ID, LEAF, LIST, OBJECT, Columns, Table
 from gateway.execution.levels.writer import json_writer
 
 
@@ -31,14 +31,14 @@ class Form:
 
     def read(self, objs: Sequence[Any]) -> "Read":
         """Read the leaves of these objects into a table."""
-        root = Table([_slot(LIST)], None)
-        root.keys = json_writer.Keys([b""], b"")
+        root = Table(Columns([_slot(LIST)]), None)
+        root.shape.keys = json_writer.Keys([b""], b"")
         root.add(1, (0,))
         (column,) = root.columns
-        items = column.add_table(Table([_slot(OBJECT)], column))
+        items = column.add_table(Table(Columns([_slot(OBJECT)]), column))
         slots = [_slot(ID if kind == "ID" else LEAF) for kind in self._kinds]
-        table = items.columns[0].add_table(Table(slots, items.columns[0]))
-        table.keys = self._keys
+        table = items.columns[0].add_table(Table(Columns(slots), items.columns[0]))
+        table.shape.keys = self._keys
         read = Read(self._reader, root, items, table)
         read.more(objs)
         return read

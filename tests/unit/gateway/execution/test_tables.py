@@ -26,21 +26,21 @@ def root() -> Table:
     variant = plan._variant({})
     assert variant is not None
     (step,) = variant.steps
-    query = Table(step.shape.slots, None, step)
+    query = Table(step.shape, None)
     query.add(1, (0,))
     boards, strict = query.columns
-    items = boards.add_table(Table([boards.slot.item], boards))  # type: ignore[attr-defined]
+    items = boards.add_table(Table(boards.slot.columns, boards))  # type: ignore[attr-defined]
     items.add(3, 0)
     boards.values[0] = (0, 3)
     board = _objects(items.columns[0], [0, 2])
     items.columns[0].values[:] = [0, None, 1]
     name, pins, top = board.columns
     name.put(range(2), ['first "one"', "é"])
-    lists = pins.add_table(Table([pins.slot.item], pins))  # type: ignore[attr-defined]
+    lists = pins.add_table(Table(pins.slot.columns, pins))  # type: ignore[attr-defined]
     lists.add(3, 1)
     pins.put([1], [(0, 3)])
     inner = lists.columns[0].add_table(
-        Table([pins.slot.item.item], lists.columns[0])  # type: ignore[attr-defined]
+        Table(pins.slot.item.columns, lists.columns[0])  # type: ignore[attr-defined]
     )
     inner.add(2, 0)
     inner.add(1, 2)
@@ -60,7 +60,7 @@ def root() -> Table:
 
 def _objects(column: Any, rows: list[int]) -> Table:
     selection = column.slot.selection(column.slot.type)
-    table: Table = column.add_table(Table(selection.shape.slots, column, selection))
+    table: Table = column.add_table(Table(selection.shape, column))
     table.add(len(rows), rows)
     return table
 
