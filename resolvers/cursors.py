@@ -121,13 +121,13 @@ class Cursors:
     def _with_feed_stream(self, tag: bytes, text: bytes) -> bytes:
         """The text combined with the stream of the tag, which encrypts it, and decrypts it."""
         length = len(text)
-        stream = b""
-        for block in range(-(-length // _BLOCK)):  # one, unless the visit has a long name
+        stream, block = b"", 0
+        while len(stream) < length:  # one block, unless the visit has a long name
             part = self._feed_stream.copy()
             part.update(tag + _NUMBERS[block : block + 1])
             stream += part.digest()
-        mixed = int.from_bytes(text) ^ int.from_bytes(stream) >> 8 * (len(stream) - length)
-        return mixed.to_bytes(length)
+            block += 1
+        return (int.from_bytes(text) ^ int.from_bytes(stream[:length])).to_bytes(length)
 
     def _stream_of(self, tag: bytes) -> int:
         stream = self._stream.copy()

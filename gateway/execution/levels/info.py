@@ -50,7 +50,7 @@ class LazyInfo(GraphQLResolveInfo[Any]):
 
     @cached_property
     def async_helpers(self) -> GraphQLResolveInfoHelpers:
-        """They refer to a list of the run, not to the run: no cycle."""
+        """Helpers that refer to a list of the run, and not to the run: no reference cycle."""
         dropped = tuple.__getitem__(self, 13)
         return GraphQLResolveInfoHelpers(
             gather=partial(_gather, dropped), track=partial(_track, dropped)
