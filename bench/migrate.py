@@ -15,9 +15,9 @@ from typing import Any
 
 from bench.rows import Row, table, write
 from deploy.stack import install
-from tests.private_mariadb import mariadb
 from tests.migration.old_world import PASSWORD, SCHEMA, USER, OldDatabase, many
 from tests.migration.processes import pinway
+from tests.private_mariadb import mariadb
 
 PINS, QUICK, ROUNDS = 20_000, 5_000, 3
 TABLES = ("members", "albums", "bookmarks", "likes")

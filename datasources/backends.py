@@ -5,12 +5,13 @@ Drivers are imported here, when a URL needs them. BadUrl says what is missing in
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import SplitResult, parse_qs, unquote, urlunsplit
 
 from datasources import tls, urls
 from datasources.protocols import (
     Broadcasts,
+    Generations,
     JobQueue,
     MappingCache,
     ObjectCache,
@@ -28,12 +29,20 @@ from datasources.urls import BadUrl
 if TYPE_CHECKING:
     from datasources.obstore import Bucket
 
+
 MEMORY_CACHE_BYTES = 64 << 20
 DUMP_SECONDS = 120.0
 _BUCKET = re.compile(r"[A-Za-z0-9._-]+")
 _ENDPOINT = re.compile(r"https?://[^\s/?#@]+(/[^\s?#]*)?")
 _PREFIX = re.compile(r"[a-z0-9][a-z0-9_]{0,63}")
 TLS_OPTIONS = ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile")
+
+
+class CacheOptions(NamedTuple):
+    """The parameters that both networked caches take."""
+
+    refused_is_empty: bool
+    generations: Generations | None
 
 
 def file_topology(url: SplitResult) -> TopologySource:
@@ -71,7 +80,16 @@ def zookeeper_operations(url: SplitResult) -> Operations:
     return ZooKeeperOperations(url.netloc, url.path)
 
 
-def memory_cache(url: SplitResult, _: bool) -> ObjectCache:
+def zookeeper_generations(url: SplitResult) -> Generations:
+    """Call it in the event loop."""
+    from datasources.zookeeper import ZooKeeperGenerations
+
+    generations = ZooKeeperGenerations(url.netloc, f"{url.path.rstrip('/')}.caches")
+    generations.start()
+    return generations
+
+
+def memory_cache(url: SplitResult, _: CacheOptions) -> ObjectCache:
     from datasources.memory import MemoryObjectCache
 
     text = parse_qs(url.query).get("max_bytes", [str(MEMORY_CACHE_BYTES)])[0]
@@ -80,19 +98,19 @@ def memory_cache(url: SplitResult, _: bool) -> ObjectCache:
     return MemoryObjectCache(int(text))
 
 
-def memcached_cache(url: SplitResult, refused_is_empty: bool) -> ObjectCache:
+def memcached_cache(url: SplitResult, options: CacheOptions) -> ObjectCache:
     servers = _hosts(url, "memcached")
     if url.path.strip("/"):
         raise BadUrl("memcached has no path: it must end after the last port")
     from datasources.memcached import MemcachedObjectCache
 
-    return MemcachedObjectCache(servers, refused_is_empty=refused_is_empty)
+    return MemcachedObjectCache(servers, **options._asdict())
 
 
-def redis_lists(url: SplitResult, refused_is_empty: bool) -> MappingCache:
+def redis_lists(url: SplitResult, options: CacheOptions) -> MappingCache:
     from datasources.redis import RedisMappingCache
 
-    return RedisMappingCache(_redis(url), refused_is_empty=refused_is_empty)
+    return RedisMappingCache(_redis(url), **options._asdict())
 
 
 def redis_broadcasts(url: SplitResult) -> Broadcasts:

@@ -75,6 +75,7 @@ def observed(stores: Stores, calls: Calls) -> Stores:
         pictures=_store(stores.pictures, protocols.PictureStore, "pictures", calls)
         if stores.pictures
         else None,
+        generations=stores.generations,
         writes_per_day=stores.writes_per_day,
     )
 

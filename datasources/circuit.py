@@ -170,6 +170,10 @@ class Circuit(Generic[K]):
         """Whether the key's entry may be older than a write of this process."""
         return key in self._owed
 
+    def is_reached(self) -> bool:
+        """Whether the server answers, and nothing is owed."""
+        return self._mode is not Mode.AVOIDED and not self._owed
+
     def state(self) -> CircuitState:
         """The present state."""
         return CircuitState(

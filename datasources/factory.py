@@ -10,12 +10,14 @@ from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
-from urllib.parse import SplitResult
+from urllib.parse import SplitResult, urlsplit
 
 from datasources import backends
+from datasources.backends import CacheOptions
 from datasources.errors import ConfigError, PinwayError
 from datasources.protocols import (
     Broadcasts,
+    Generations,
     JobQueue,
     MappingCache,
     ObjectCache,
@@ -56,11 +58,15 @@ SWITCHES: Mapping[str, Callable[[SplitResult], Switches]] = {
 OPERATIONS: Mapping[str, Callable[[SplitResult], Operations]] = {
     "zookeeper": backends.zookeeper_operations,
 }
-OBJECT_CACHES: Mapping[str, Callable[[SplitResult, bool], ObjectCache]] = {
+GENERATIONS: Mapping[str, Callable[[SplitResult], Generations]] = {
+    "zookeeper": backends.zookeeper_generations,
+}
+"""Kept beside the topology. The gateway of a topology in a file is alone."""
+OBJECT_CACHES: Mapping[str, Callable[[SplitResult, CacheOptions], ObjectCache]] = {
     "memory": backends.memory_cache,
     "memcached": backends.memcached_cache,
 }
-MAPPING_CACHES: Mapping[str, Callable[[SplitResult, bool], MappingCache]] = {
+MAPPING_CACHES: Mapping[str, Callable[[SplitResult, CacheOptions], MappingCache]] = {
     "redis": backends.redis_lists,
     "rediss": backends.redis_lists,
     "redis+unix": backends.redis_lists,
@@ -128,6 +134,7 @@ class StoresConfig(ShardsConfig):
     feeds_primary: str
     feeds_standby: str
     cache_refused_is_empty: bool = True
+    cache_generations: bool = True
     search: str = ""
     pictures: str = ""
 
@@ -158,6 +165,14 @@ def open_shards(topology: Topology, config: ShardsConfig) -> ShardStore:
 def open_operations(url: str) -> Operations:
     """Open the lock and the records of operators' work on this topology. Raises ConfigError."""
     return _open("topology", url, OPERATIONS)
+
+
+def open_generations(topology: str) -> Generations | None:
+    """Open the generations of the caches' servers, which are kept beside the topology of this URL;
+    None for a topology in a file. Call it in the event loop. Raises ConfigError."""
+    if urlsplit(topology).scheme not in GENERATIONS:
+        return None
+    return _open("topology", topology, GENERATIONS)
 
 
 def open_search(url: str) -> SearchStore | None:
@@ -193,9 +208,12 @@ async def open_stores(config: StoresConfig) -> Stores:
 
         source = keep(open_topology(config.topology))
         topology = await source.load()
-        empty = config.cache_refused_is_empty
-        objects = keep(_open("object_cache", config.object_cache, _bind(OBJECT_CACHES, empty)))
-        lists = keep(_open("mapping_cache", config.mapping_cache, _bind(MAPPING_CACHES, empty)))
+        generations = open_generations(config.topology) if config.cache_generations else None
+        if generations is not None:
+            keep(generations)
+        options = CacheOptions(config.cache_refused_is_empty, generations)
+        objects = keep(_open("object_cache", config.object_cache, _bind(OBJECT_CACHES, options)))
+        lists = keep(_open("mapping_cache", config.mapping_cache, _bind(MAPPING_CACHES, options)))
         broadcasts = keep(_open("mapping_cache", config.mapping_cache, BROADCASTS))
         queue = keep(_open("queue", config.queue, QUEUES))
         columns: dict[str, WideColumnStore] = {}
@@ -216,6 +234,7 @@ async def open_stores(config: StoresConfig) -> Stores:
         feeds=Sides(columns[config.feeds_primary], columns[config.feeds_standby]),
         broadcasts=broadcasts,
         pictures=pictures,
+        generations=generations,
     )
 
 
@@ -229,6 +248,7 @@ async def close_stores(stores: Stores) -> None:
         stores.broadcasts,
         stores.mapping_cache,
         stores.object_cache,
+        *((stores.generations,) if stores.generations is not None else ()),
         stores.shards,
         stores.topology,
     ]
@@ -240,12 +260,12 @@ async def close_stores(stores: Stores) -> None:
 
 
 def _bind(
-    table: Mapping[str, Callable[[SplitResult, bool], T]], refused_is_empty: bool
+    table: Mapping[str, Callable[[SplitResult, CacheOptions], T]], options: CacheOptions
 ) -> dict[str, Callable[[SplitResult], T]]:
-    """The caches' openers, bound to the setting that all of them take."""
+    """The caches' openers, bound to the options that all of them take."""
 
-    def bound(make: Callable[[SplitResult, bool], T]) -> Callable[[SplitResult], T]:
-        return lambda url: make(url, refused_is_empty)
+    def bound(make: Callable[[SplitResult, CacheOptions], T]) -> Callable[[SplitResult], T]:
+        return lambda url: make(url, options)
 
     return {scheme: bound(make) for scheme, make in table.items()}
 

@@ -47,6 +47,7 @@ from gateway.observe.metrics import (
 from gateway.observe.requests import Requests
 from gateway.observe.stores import (
     CircuitCollector,
+    GenerationCollector,
     JobCollector,
     PoolCollector,
     StoreCollector,
@@ -127,6 +128,7 @@ def create_site(
         StoreCollector(runtime.calls),
         PoolCollector(runtime.stores),
         CircuitCollector(runtime.stores),
+        GenerationCollector(runtime.stores),
         JobCollector(runtime.jobs),
         *counting,
     )

@@ -5,18 +5,29 @@ is recorded with the board's version at its end. The model does the same calls i
 versions (of both boards' versions for calls on both boards). Then every answer, the rows that each
 transaction left (including rows of removed pins, which a sort may use), every page that was read
 meanwhile, and the end must agree with the model, and the order must not contradict real time.
+
+Several gateways may serve the clients, over stores that fail now and then. A call that fails is
+sent again with its idempotency key until it is answered.
 """
 
 import asyncio
 import random
+import secrets
 from collections.abc import Awaitable, Callable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from datasources.errors import BadInput, NotFound, StoreConflict
+from datasources.errors import (
+    BadInput,
+    NotFound,
+    StoreConflict,
+    StoreError,
+    StoreTimeout,
+    StoreUnavailable,
+)
 from datasources.mappings import EdgeKey, ListKey, Mapping, PageRequest
-from datasources.protocols import Job, ShardTx
+from datasources.protocols import Job, ShardTx, Stores
 from datasources.records import Board
 from feed_engine import writes
 from feed_engine.ordering import arrange
@@ -52,6 +63,7 @@ class Call:
     ended: int | None = None
     answer: Any = None
     done: int = 0  # pins of a sort that the model has placed
+    key: str | None = None
 
 
 @dataclass
@@ -152,6 +164,8 @@ class History:
 
     people: People
     chooser: random.Random
+    gateways: Sequence[Stores] = ()
+    """The stores of gateways that may fail. Empty: the stores of `people`, which don't."""
     boards: list[Board] = field(default_factory=list)
     start: Lists = field(default_factory=dict)
     pins: list[int] = field(default_factory=list)  # all pins that ever existed
@@ -161,6 +175,7 @@ class History:
     """Sorts by (shard, outbox row)."""
     reads: list[Read] = field(default_factory=list)
     refused: int = 0
+    repeated: int = 0
     _time: int = 0
 
     async def begin(self) -> None:
@@ -172,9 +187,16 @@ class History:
             self.pins += ids
         await settle()
         await self.people.pack(self.boards[0], self.start[self.boards[0].id], gap=5)
-        stores = self.people.stores
-        self.stores = with_part(stores, "objects", _Objects(self, stores.shards.objects))
+        self._noting = [
+            with_part(stores, "objects", _Objects(self, stores.shards.objects))
+            for stores in self.gateways or [self.people.stores]
+        ]
         self.me = user.id
+
+    @property
+    def stores(self) -> Stores:
+        """The stores of some gateway."""
+        return self._noting[0] if len(self._noting) == 1 else self.chooser.choice(self._noting)
 
     async def run(self, clients: int, calls: int) -> None:
         """Run a sort, a save, and `clients` clients, each with `calls` calls one after the
@@ -201,12 +223,14 @@ class History:
         for _ in range(self.chooser.choice((0, 0, 1, 3))):
             await asyncio.sleep(0)
 
-    async def _do(self, call: Call, work: Callable[[], Awaitable[Any]]) -> None:
+    async def _do(self, call: Call, work: Callable[[Stores], Awaitable[Any]]) -> None:
+        if self.gateways:
+            call.key = secrets.token_hex(10)
         call.began = self._tick()
         self.calls.append(call)
         token = _CALL.set(call)
         try:
-            call.answer = await work()
+            call.answer = await self._answered(work)
         except (BadInput, NotFound):  # a pin has been deleted, or is on the other board
             self.refused += 1
         except StoreConflict:  # jobs of `_work` gave up the holds of each of a move's attempts
@@ -214,6 +238,17 @@ class History:
         finally:
             _CALL.reset(token)
         call.ended = self._tick()
+
+    async def _answered(self, work: Callable[[Stores], Awaitable[Any]]) -> Any:
+        """The answer of a call, which is sent to some gateway until one answers."""
+        while True:
+            try:
+                return await work(self.stores)
+            except (StoreTimeout, StoreUnavailable):
+                if not self.gateways:
+                    raise
+                self.repeated += 1
+            await asyncio.sleep(0.05)
 
     def _tick(self) -> int:
         self._time += 1
@@ -236,7 +271,10 @@ class History:
         call = Call("drag", board, [moved], *self._anchors(other))
         ends = call.before, call.after
         await self._do(
-            call, lambda: writes.reorder_pin(self.stores, self.me, call.board, moved, *ends)
+            call,
+            lambda stores: writes.reorder_pin(
+                stores, self.me, call.board, moved, *ends, key=call.key
+            ),
         )
 
     async def _move(self) -> None:
@@ -248,18 +286,22 @@ class History:
         ends = self.chooser.choice(([None, None], self._anchors(self.chooser.choice(there))))
         call = Call("move", other, [moved], *ends)
         await self._do(
-            call, lambda: writes.move_pin(self.stores, self.me, moved, call.board, *ends)
+            call,
+            lambda stores: writes.move_pin(stores, self.me, moved, call.board, *ends, key=call.key),
         )
 
     async def _save(self) -> None:
         call = Call("save", self._board())
         new = writes.NewPin(board_id=call.board)
-        await self._do(call, lambda: writes.create_pin(self.stores, self.me, new))
+        await self._do(call, lambda stores: writes.create_pin(stores, self.me, new, key=call.key))
         self.pins.append(call.answer.pin.id)
 
     async def _delete(self) -> None:
         call = Call("delete", 0, [self.chooser.choice(self.pins)])
-        await self._do(call, lambda: writes.delete_pin(self.stores, self.me, call.pins[0]))
+        await self._do(
+            call,
+            lambda stores: writes.delete_pin(stores, self.me, call.pins[0], key=call.key),
+        )
 
     async def _sort(self) -> None:
         board = self.chooser.choice(self.boards)
@@ -270,7 +312,10 @@ class History:
         ends = self.chooser.choice(([None, None], self._anchors(other)))
         call = Call("sort", board.id, pins, *ends)
         await self._do(
-            call, lambda: writes.reorder_pins(self.stores, self.me, board.id, pins, *ends)
+            call,
+            lambda stores: writes.reorder_pins(
+                stores, self.me, board.id, pins, *ends, key=call.key
+            ),
         )
 
     async def _work(self) -> None:
@@ -286,13 +331,18 @@ class History:
             else:
                 continue
             token = _CALL.set(call)
-            await run_job(self.stores, Job(row.shard, row.id))
-            _CALL.reset(token)
+            try:
+                await run_job(self.stores, Job(row.shard, row.id))
+            except StoreError:
+                if not self.gateways:
+                    raise
+            finally:
+                _CALL.reset(token)
 
     async def _read(self) -> None:
         began = self._tick()
         keys = [ListKey(ON_BOARD, board.id) for board in self.boards]
-        load = Loaders(self.people.stores).pages.load
+        load = Loaders(self.stores).pages.load
         pages = await asyncio.gather(*(load(PageRequest(key, 100)) for key in keys))
         lists = {key.from_id: [row.to_id for row in p] for key, p in zip(keys, pages, strict=True)}
         self.reads.append(Read(began, self._tick(), lists))

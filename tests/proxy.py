@@ -12,22 +12,24 @@ class Proxy:
     """Forwards 127.0.0.1:`port` to a server, and counts round trips. The connection can be cut,
     stalled and restored."""
 
-    def __init__(self, host: str, port: int) -> None:
+    def __init__(self, host: str, port: int, at: int = 0) -> None:
         self._target = host, port
         self._server: asyncio.Server | None = None
+        self._turn = asyncio.Lock()
         self._links: set[asyncio.Task[None]] = set()
         self._flows = asyncio.Event()
         self._flows.set()
-        self.port = 0
+        self.port = at
         self._late, self._late_by = 0.0, 0.0
         self.trips = 0  # requests that were sent when nothing, or an answer, had come before
 
     async def mend(self) -> None:
         """Accept connections, and let bytes through."""
         self._flows.set()
-        if self._server is None:
-            self._server = await asyncio.start_server(self._link, "127.0.0.1", self.port)
-            self.port = self._server.sockets[0].getsockname()[1]
+        async with self._turn:
+            if self._server is None:
+                self._server = await asyncio.start_server(self._link, "127.0.0.1", self.port)
+                self.port = self._server.sockets[0].getsockname()[1]
 
     async def cut(self) -> None:
         """End every connection and refuse new ones."""
@@ -100,9 +102,10 @@ class Proxy:
 
 
 @asynccontextmanager
-async def proxied(host: str, port: int) -> AsyncIterator[Proxy]:
-    """A proxy that forwards everything until it is told otherwise."""
-    proxy = Proxy(host, port)
+async def proxied(host: str, port: int, *, at: int = 0) -> AsyncIterator[Proxy]:
+    """A proxy that forwards everything until it is told otherwise. `at`: its port; 0: any. A port
+    of the range for outgoing connections may be taken while the proxy is cut."""
+    proxy = Proxy(host, port, at)
     await proxy.mend()
     try:
         yield proxy

@@ -1,8 +1,9 @@
 """An ObjectCache in memcached, with leases: a slow reader can't overwrite a newer value with an old
 one.
 
-A value has flags 0. A lease is an item with flags 1 and the reader's token as its value; it lives
-10 s.
+A lease is an item with the reader's token as its value; it lives 10 s. An item's flags are twice
+its generation (`datasources.protocols.generations`), and 1 more for a lease. An item of an earlier
+generation counts as missing: a reader replaces it with its lease by cas.
 
     reader   gets the keys; for missing keys: adds a lease, then gets the keys again, in one trip.
              It holds the lease if the token found is its own; the lease is the item's cas id.
@@ -19,8 +20,9 @@ Interleavings:
 *   An idle connection dies during a call and the call is repeated: an add finds its own token, a
     cas finds EXISTS, a delete NOT_FOUND.
 *   The server restarts: it is empty, and counts cas ids from the start again, so an old lease might
-    match a new item. A lease names the server's run (process id and start), and is filled only
-    over a connection to that run; a connection does not outlive a run.
+    match a new item. A lease names the server's run (a random mark that the run's first client
+    stored), and is filled only over a connection to that run; a connection does not outlive a run.
+*   The generation rises: a late fill has the generation of its lease, under which nobody reads.
 
 A server that does not answer is passed by (`datasources.circuit`): its keys are absent from the
 answer of `get`, as if another reader were filling them, and all other keys are found.
@@ -39,14 +41,15 @@ from random import Random
 from datasources.circuit import Circuit, CircuitState
 from datasources.errors import Refused, StoreError, StoreTimeout, StoreUnavailable
 from datasources.lifetimes import lifetime
-from datasources.memcached.connection import Connection, Item, ProtocolError
+from datasources.memcached.connection import Connect, Connection, Item, ProtocolError
 from datasources.memcached.node import Node, by_node
 from datasources.places import PoolState
-from datasources.protocols import Lease
+from datasources.protocols import Generations, Lease
 from datasources.refusals import is_refusal
+from datasources.removals import remove
 from datasources.together import together
 
-LEASED = 1  # the flags of a lease
+LEASED = 1  # the lowest bit of a lease's flags
 LEASE_SECONDS = 10
 TIME_TO_LIVE = 24 * 3600  # seconds, at most
 
@@ -56,8 +59,9 @@ Found = dict[int, bytes | Lease]
 class MemcachedObjectCache:
     """An ObjectCache on servers (host, port). `deadline`: seconds for a call.
 
-    `refused_is_empty`: while no server listens at an address, nothing is cached there. `rng`
-    spreads the times at which entries expire.
+    `refused_is_empty`: while no server listens at an address, nothing is cached there. With
+    `generations`, a server that refuses is shut instead, as every server from which an entry can't
+    be removed. `rng` spreads the times at which entries expire. `connect` opens a connection.
     """
 
     def __init__(
@@ -66,12 +70,19 @@ class MemcachedObjectCache:
         *,
         deadline: float = 0.25,
         refused_is_empty: bool = True,
+        generations: Generations | None = None,
         rng: Random | None = None,
+        connect: Connect = asyncio.open_connection,
     ) -> None:
         self._rng = rng or Random()
-        self._nodes = [Node(host, port) for host, port in servers]
+        self._nodes = [Node(host, port, connect) for host, port in servers]
         self._deadline = deadline
-        self._circuits = {node: self._circuit(node, refused_is_empty) for node in self._nodes}
+        self._generations = generations
+        empty = refused_is_empty and generations is None
+        self._circuits = {node: self._circuit(node, empty) for node in self._nodes}
+        if generations is not None:
+            for node, circuit in self._circuits.items():
+                generations.follow(_server(node), circuit.is_reached)
         self._tokens = (f"{nonce}{n:x}" for nonce in (secrets.token_hex(8),) for n in count())
 
     @property
@@ -81,21 +92,24 @@ class MemcachedObjectCache:
     async def get(self, ids: Sequence[int]) -> Found:
         found: Found = {}
 
-        async def ask(connection: Connection, keys: list[bytes]) -> None:
+        async def ask(generation: int, connection: Connection, keys: list[bytes]) -> None:
+            flags = 2 * generation
             items = await connection.gets(keys)
-            if missing := [key for key in keys if key not in items]:
+            if missing := {
+                k: items.get(k) for k in keys if k not in items or items[k].flags < flags
+            }:
                 token = next(self._tokens).encode()
-                items |= await connection.add_and_gets(missing, token, LEASED, LEASE_SECONDS)
-                found.update(_leases(connection.run, token, missing, items))
-            found.update({_id(k): item.value for k, item in items.items() if not item.flags})
+                items |= await connection.lease(missing, token, flags | LEASED, LEASE_SECONDS)
+                found.update(_leases(connection.run, token, flags, missing, items))
+            found.update({_id(k): it.value for k, it in items.items() if it.flags == flags})
 
         failures: list[StoreError] = []
 
         async def read(node: Node, keys: list[bytes]) -> None:
-            circuit = self._circuits[node]
-            if keys := circuit.readable(keys):
+            circuit, generation = self._circuits[node], self._generation(node)
+            if generation is not None and (keys := circuit.readable(keys)):
                 try:
-                    await circuit.read(lambda: self._run(node, ask, keys))
+                    await circuit.read(lambda: self._run(node, partial(ask, generation), keys))
                 except StoreError as error:
                     failures.append(error)
 
@@ -112,9 +126,10 @@ class MemcachedObjectCache:
             stored = []
             for key in keys:
                 token, value = by_key[key]
-                run, _, cas = token.rpartition(":")
+                run, cas, flags = token.split(":")
                 if run == connection.run:
-                    stored.append((key, int(cas), value, lifetime(TIME_TO_LIVE, self._rng)))
+                    life = lifetime(TIME_TO_LIVE, self._rng)
+                    stored.append((key, int(cas), int(flags), value, life))
             await connection.cas(stored)
 
         await together(
@@ -124,7 +139,13 @@ class MemcachedObjectCache:
 
     async def drop(self, ids: Sequence[int]) -> None:
         await together(
-            self._circuits[node].removal(keys, partial(self._delete, node, keys))
+            remove(
+                self._circuits[node],
+                keys,
+                partial(self._delete, node, keys),
+                self._generations,
+                _server(node),
+            )
             for node, keys in self._shares(map(_key, dict.fromkeys(ids))).items()
         )
 
@@ -155,6 +176,10 @@ class MemcachedObjectCache:
             refused_is_empty=refused_is_empty,
         )
 
+    def _generation(self, node: Node) -> int | None:
+        """The generation to read on a server; None without a reader lease."""
+        return 0 if self._generations is None else self._generations.readable(_server(node))
+
     def _shares(self, keys: Iterable[bytes]) -> dict[Node, list[bytes]]:
         """The keys of each server that has some."""
         return {node: share for node, share in by_node(self._nodes, keys).items() if share}
@@ -183,6 +208,11 @@ class MemcachedObjectCache:
             raise kind(f"{name}: {error}") from error
 
 
+def _server(node: Node) -> str:
+    """The server's name among the generations."""
+    return f"object_cache-{node.name}"
+
+
 def _key(id: object) -> bytes:
     assert isinstance(id, int)
     return b"pinway:%d" % id
@@ -193,11 +223,13 @@ def _id(key: bytes) -> int:
 
 
 def _leases(
-    run: str, token: bytes, keys: Sequence[bytes], items: dict[bytes, Item]
+    run: str, token: bytes, flags: int, keys: Iterable[bytes], items: dict[bytes, Item]
 ) -> dict[int, Lease]:
-    """The leases for the keys whose item is the caller's own token."""
+    """The leases for the keys whose item is the caller's own token. A fill has these flags."""
     return {
-        _id(key): Lease(_id(key), f"{run}:{item.cas}")
+        _id(key): Lease(_id(key), f"{run}:{item.cas}:{flags}")
         for key in keys
-        if (item := items.get(key)) is not None and item.flags == LEASED and item.value == token
+        if (item := items.get(key)) is not None
+        and item.flags == flags | LEASED
+        and item.value == token
     }

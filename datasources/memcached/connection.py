@@ -10,10 +10,15 @@ Source: doc/protocol.txt of memcached.
 """
 
 import asyncio
-from collections.abc import Sequence
+import secrets
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import NamedTuple
 
 CHUNK = 1 << 16
+RUN = b"pinway:run"
+"""The key of a random mark, which the first client of a run stores. The process id and the start
+would not do: in a container a server that restarts within a second may have the same."""
+Connect = Callable[[str, int], Awaitable[tuple[asyncio.StreamReader, asyncio.StreamWriter]]]
 KEYS_A_LINE = 200
 
 
@@ -38,16 +43,17 @@ class Connection:
         self.run = ""
 
     @classmethod
-    async def open(cls, host: str, port: int) -> "Connection":
+    async def open(
+        cls, host: str, port: int, connect: Connect = asyncio.open_connection
+    ) -> "Connection":
         """Connect, and ask for the server's run. Raises OSError, ProtocolError."""
-        connection = cls(*await asyncio.open_connection(host, port))
+        connection = cls(*await connect(host, port))
         try:
-            stats = await connection._stats()
-            started = int(stats["time"]) - int(stats["uptime"])
-            connection.run = f"{stats['pid']}.{started}"
-        except (KeyError, ValueError) as error:
-            connection.close()
-            raise ProtocolError(f"stats without {error}") from error
+            mark = secrets.token_hex(8).encode()
+            items = await connection.lease({RUN: None}, mark, 0, 0)
+            if RUN not in items:
+                raise ProtocolError("it stores nothing")
+            connection.run = items[RUN].value.decode(errors="replace")
         except BaseException:
             connection.close()
             raise
@@ -67,23 +73,30 @@ class Connection:
         self._writer.write(b"".join(lines))
         return await self._items(len(lines))
 
-    async def add_and_gets(
-        self, keys: Sequence[bytes], value: bytes, flags: int, seconds: int
+    async def lease(
+        self, keys: Mapping[bytes, Item | None], value: bytes, flags: int, seconds: int
     ) -> dict[bytes, Item]:
-        """Store `value` for each key that has no item. Returns the keys' items."""
-        tail = b" %d %d %d\r\n%b\r\n" % (flags, seconds, len(value), value)
-        lines = _gets_lines(keys)
-        self._writer.write(b"".join([*(b"add %b%b" % (key, tail) for key in keys), *lines]))
-        await self._done(len(keys), (b"STORED", b"NOT_STORED"))
+        """Store `value` for each key that has no item, or still has the given item. Returns the
+        keys' items. 0 seconds: without an end."""
+        size = len(value)
+        commands = [
+            b"add %b %d %d %d\r\n%b\r\n" % (key, flags, seconds, size, value)
+            if item is None
+            else b"cas %b %d %d %d %d\r\n%b\r\n" % (key, flags, seconds, size, item.cas, value)
+            for key, item in keys.items()
+        ]
+        lines = _gets_lines([*keys])
+        self._writer.write(b"".join([*commands, *lines]))
+        await self._done(len(keys), (b"STORED", b"NOT_STORED", b"EXISTS", b"NOT_FOUND"))
         return await self._items(len(lines))
 
-    async def cas(self, values: Sequence[tuple[bytes, int, bytes, int]]) -> None:
+    async def cas(self, values: Sequence[tuple[bytes, int, int, bytes, int]]) -> None:
         """Replace each key's value for a number of seconds, if its cas id is unchanged. `values`:
-        tuples of key, cas id, value and seconds."""
+        tuples of key, cas id, flags, value and seconds."""
         self._writer.write(
             b"".join(
-                b"cas %b 0 %d %d %d\r\n%b\r\n" % (key, seconds, len(value), cas, value)
-                for key, cas, value, seconds in values
+                b"cas %b %d %d %d %d\r\n%b\r\n" % (key, flags, seconds, len(value), cas, value)
+                for key, cas, flags, value, seconds in values
             )
         )
         await self._done(len(values), (b"STORED", b"EXISTS", b"NOT_FOUND"))
@@ -91,16 +104,6 @@ class Connection:
     async def delete(self, keys: Sequence[bytes]) -> None:
         self._writer.write(b"".join(b"delete %b\r\n" % key for key in keys))
         await self._done(len(keys), (b"DELETED", b"NOT_FOUND"), may_refuse=False)
-
-    async def _stats(self) -> dict[str, str]:
-        self._writer.write(b"stats\r\n")
-        stats: dict[str, str] = {}
-        while (line := await self._line()) != b"END":
-            words = line.decode().split(" ", 2)
-            if len(words) != 3 or words[0] != "STAT":
-                raise ProtocolError(line.decode(errors="replace"))
-            stats[words[1]] = words[2]
-        return stats
 
     async def _items(self, answers: int) -> dict[bytes, Item]:
         items: dict[bytes, Item] = {}

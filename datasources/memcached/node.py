@@ -1,10 +1,11 @@
 """One memcached server and its idle connections; and the choice of the server for a key."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from hashlib import blake2b
 from typing import TypeVar
 
-from datasources.memcached.connection import Connection, ProtocolError
+from datasources.memcached.connection import Connect, Connection, ProtocolError
 from datasources.places import Places, PoolState
 
 T = TypeVar("T")
@@ -14,8 +15,8 @@ CONNECTIONS = 16
 class Node:
     """The server at `host`:`port`. Its name is hashed together with the keys."""
 
-    def __init__(self, host: str, port: int) -> None:
-        self._host, self._port = host, port
+    def __init__(self, host: str, port: int, connect: Connect = asyncio.open_connection) -> None:
+        self._host, self._port, self._connect = host, port, connect
         self.name = f"{host}:{port}"
         self._idle: list[Connection] = []
         self._slots = Places(CONNECTIONS)
@@ -29,7 +30,9 @@ class Node:
                     return await self._on(connection, work)
                 except (OSError, ProtocolError):
                     continue
-            return await self._on(await Connection.open(self._host, self._port), work)
+            return await self._on(
+                await Connection.open(self._host, self._port, self._connect), work
+            )
 
     def state(self) -> PoolState:
         return self._slots.state(self.name)

@@ -10,6 +10,7 @@ from datasources.protocols.broadcasts import Broadcasts, Listener, Message
 from datasources.protocols.caches import Lease, LocalObjects, MappingCache, ObjectCache
 from datasources.protocols.events import EventKind, EventStore, PinEvent
 from datasources.protocols.expiry import Expiry, Forgotten
+from datasources.protocols.generations import Generations, GenerationState, Reading
 from datasources.protocols.mappings import MappingStore, Window
 from datasources.protocols.mod import Claim, ModStore
 from datasources.protocols.notifications import (
@@ -102,6 +103,8 @@ __all__ = [
     "Expiry",
     "FollowedTopology",
     "Forgotten",
+    "GenerationState",
+    "Generations",
     "Hit",
     "Inbox",
     "IndexState",
@@ -132,6 +135,7 @@ __all__ = [
     "PictureStore",
     "PinEvent",
     "Places",
+    "Reading",
     "Report",
     "ReportReason",
     "ReportStore",

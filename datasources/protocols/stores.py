@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from datasources.protocols.broadcasts import Broadcasts
 from datasources.protocols.caches import MappingCache, ObjectCache
+from datasources.protocols.generations import Generations
 from datasources.protocols.pictures import PictureStore
 from datasources.protocols.queue import JobQueue
 from datasources.protocols.shards import ShardStore
@@ -24,5 +25,8 @@ class Stores(NamedTuple):
     broadcasts: Broadcasts
     pictures: PictureStore | None = None
     """The store of uploaded pictures; None if the settings say that nothing is uploaded."""
+    generations: Generations | None = None
+    """The generations of the caches' servers; None if only this host's gateway uses the caches, or
+    if the settings say so."""
     writes_per_day: int = 0
     """The quota of a viewer's writes on one day (UTC); 0: without a bound."""

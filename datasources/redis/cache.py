@@ -10,7 +10,7 @@ A server that does not answer is passed by (`datasources.circuit`).
 
 import secrets
 import struct
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from itertools import count
 from random import Random
 
@@ -19,8 +19,10 @@ from datasources.errors import StoreCorrupt
 from datasources.lifetimes import lifetime
 from datasources.mappings import Edge, ListHead, ListKey, ListMove, PageRequest, Position
 from datasources.places import PoolState
-from datasources.protocols import Lease, Window
+from datasources.protocols import Generations, Lease, Window
 from datasources.redis.connection import Argument, Connection
+from datasources.redis.scripts import NO_GENERATION
+from datasources.removals import remove
 
 WINDOW = 500
 LEASE_MS = 10_000
@@ -29,6 +31,8 @@ SEQUENCE_DIGITS, ID_DIGITS = 38, 19
 PATIENCE = 4  # deadlines that a writer waits, because it has no alternative
 ROW = struct.Struct(f"{SEQUENCE_DIGITS}sx{ID_DIGITS}s")
 ROW_CHARS = ROW.size
+SERVER = "mapping_cache"
+"""The server's name among the generations, whatever its address."""
 
 
 class RedisMappingCache:
@@ -36,8 +40,8 @@ class RedisMappingCache:
     for a call. Windows keep the newest `window` rows.
 
     `refused_is_empty`: while no server listens, nothing is cached. A server that starts later has
-    another run id, so entries of an earlier run are never read. `rng` spreads the times at which
-    entries expire.
+    another run id, so entries of an earlier run are never read. With `generations`, a server that
+    refuses is shut instead, as if it hung. `rng` spreads the times at which entries expire.
     """
 
     def __init__(
@@ -48,9 +52,11 @@ class RedisMappingCache:
         window: int = WINDOW,
         connections: int = 32,
         refused_is_empty: bool = True,
+        generations: Generations | None = None,
         rng: Random | None = None,
     ) -> None:
         self._rng = rng or Random()
+        self._generations = generations
         self.window = window
         self._redis = Connection(url, deadline, connections)
         self._circuit: Circuit[ListKey] = Circuit(
@@ -58,15 +64,18 @@ class RedisMappingCache:
             self._redis.address,
             probe=self.ping,
             remove=self._unlink,
-            refused_is_empty=refused_is_empty,
+            refused_is_empty=refused_is_empty and generations is None,
         )
+        if generations is not None:
+            generations.follow(SERVER, self._circuit.is_reached)
         self._tokens = (f"{nonce}{n:x}" for nonce in (secrets.token_hex(8),) for n in count())
 
     async def pages(self, requests: Sequence[PageRequest]) -> list[list[Edge] | Lease | None]:
+        generation = self._generation()
         asked = [request for request in requests if not self._circuit.owes(request.key)]
-        if not asked:
+        if generation is None or not asked:
             return [None] * len(requests)
-        token = next(self._tokens)
+        token = self._token(generation)
         arguments: list[Argument] = [token, LEASE_MS]
         for request in asked:
             arguments += (request.limit, _below(request.after))
@@ -84,10 +93,11 @@ class RedisMappingCache:
         ]
 
     async def heads(self, keys: Sequence[ListKey]) -> dict[ListKey, ListHead | Lease]:
+        generation = self._generation()
         keys = self._circuit.readable(dict.fromkeys(keys))
-        if not keys:
+        if generation is None or not keys:
             return {}
-        token, names = next(self._tokens), [_head(key) for key in keys]
+        token, names = self._token(generation), [_head(key) for key in keys]
         answers = await self._circuit.read(
             lambda: self._redis.script(lambda s: s.heads, names, [token, LEASE_MS])
         )
@@ -128,7 +138,7 @@ class RedisMappingCache:
 
     async def drop(self, keys: Sequence[ListKey]) -> None:
         if keys:
-            await self._circuit.removal(keys, lambda: self._unlink(keys))
+            await self._remove(keys, lambda: self._unlink(keys))
 
     async def move(self, moves: Sequence[ListMove]) -> None:
         if not moves:
@@ -137,8 +147,10 @@ class RedisMappingCache:
         for move in moves:
             arguments += (move.version - 1, move.version)
             arguments += (_row(move.old, move.to_id), _row(move.new, move.to_id))
+        generation = self._generation()
+        arguments.append(NO_GENERATION if generation is None else f"{generation:08x}")
         keys = [_window(move.key) for move in moves]
-        await self._circuit.removal(
+        await self._remove(
             [move.key for move in moves],
             lambda: self._redis.script(lambda s: s.move, keys, arguments, patience=PATIENCE),
         )
@@ -171,6 +183,16 @@ class RedisMappingCache:
         # A writer has no alternative; a late reader goes to the shards.
         names = [name(key) for key in keys for name in (_window, _head)]
         await self._redis.command("UNLINK", *names, patience=PATIENCE)
+
+    async def _remove(self, keys: Sequence[ListKey], call: Callable[[], Awaitable[object]]) -> None:
+        await remove(self._circuit, keys, call, self._generations, SERVER)
+
+    def _generation(self) -> int | None:
+        """The generation to read; None without a reader lease."""
+        return 0 if self._generations is None else self._generations.readable(SERVER)
+
+    def _token(self, generation: int) -> str:
+        return f"{generation:08x}{next(self._tokens)}"
 
     def _life(self) -> int:
         return lifetime(TIME_TO_LIVE_MS, self._rng)

@@ -16,7 +16,8 @@ like an empty list. A head is one string `pinway:{code:from_id}:h`: `L<run><toke
 last seconds, including a drop. So entries of an earlier run (or of another server, after a
 failover) count as absent. Each script has the run id in its text, and so in its digest. In a new
 run the digest is unknown, and the client learns of the restart from NOSCRIPT; until then this costs
-nothing.
+nothing. Entries of another generation (`datasources.protocols.generations`) count as absent, too:
+`<run>` starts with the generation in 8 hexadecimal digits, as each token does.
 """
 
 from typing import NamedTuple
@@ -24,11 +25,13 @@ from typing import NamedTuple
 from datasources.redis import broadcast_scripts
 
 RUN_CHARS = 16
+NO_GENERATION = "x" * 8
 
 # KEYS: windows. ARGV: token, lease ms, then for each window limit and upper bound. Answers for each
 # window: L (leased to the caller), - (not for the caller), or = and era:version|rows (rows in one
 # string).
 _PAGES = """
+RUN = string.sub(ARGV[1], 1, 8) .. RUN
 local answers = {}
 for i, key in ipairs(KEYS) do
   local state = redis.call('ZRANGE', key, 0, 0)[1]
@@ -61,9 +64,10 @@ _FILL_PAGES = """
 local width = tonumber(ARGV[1])
 for i, key in ipairs(KEYS) do
   local life, token, state, era, rows = unpack(ARGV, 5 * i - 3, 5 * i + 1)
-  if redis.call('ZSCORE', key, '!L' .. RUN .. token) then
+  local run = string.sub(token, 1, 8) .. RUN
+  if redis.call('ZSCORE', key, '!L' .. run .. token) then
     redis.call('DEL', key)
-    local members = {0, '!' .. state .. RUN .. era}
+    local members = {0, '!' .. state .. run .. era}
     for at = 1, #rows, width do
       members[#members + 1] = 0
       members[#members + 1] = string.sub(rows, at, at + width - 1)
@@ -82,6 +86,7 @@ end
 
 # KEYS: heads. ARGV: token, lease ms. Answers for each head: L, -, or = and size:version.
 _HEADS = """
+RUN = string.sub(ARGV[1], 1, 8) .. RUN
 local answers = {}
 for i, key in ipairs(KEYS) do
   local state = redis.call('GET', key)
@@ -101,16 +106,19 @@ return answers
 _FILL_HEADS = """
 for i, key in ipairs(KEYS) do
   local life, token, head = unpack(ARGV, 3 * i - 2, 3 * i)
-  if redis.call('GET', key) == 'L' .. RUN .. token then
-    redis.call('SET', key, 'H' .. RUN .. head, 'PX', life)
+  local run = string.sub(token, 1, 8) .. RUN
+  if redis.call('GET', key) == 'L' .. run .. token then
+    redis.call('SET', key, 'H' .. run .. head, 'PX', life)
   end
 end
 """
 
 # KEYS: windows. ARGV: rows that a window keeps, then for each move the list's version before and
-# after it, and the row's old and new member. A window that has few rows left is dropped, and a
-# reader fills it again.
+# after it, and the row's old and new member; last the generation. A window that has few rows left
+# is dropped, and a reader fills it again.
 _MOVE = """
+RUN = ARGV[#ARGV] .. RUN
+
 local function newer(version, than)
   return tonumber(version) >= tonumber(than)
 end

@@ -42,6 +42,14 @@ CIRCUIT: Final = {
 }
 """By field of `datasources.circuit.CircuitState`."""
 
+GENERATION: Final = {
+    "raised": "Times that this process shut the cache's server for all processes, because it could "
+    "not remove an entry.",
+    "unleased": "Reads that went to the shards, because this process had no reader lease on the "
+    "cache's server.",
+}
+"""By field of `datasources.protocols.GenerationState`."""
+
 EXECUTOR: Final = {
     "hits": "Requests whose document was in the cache.",
     "misses": "Requests whose document was not in the cache.",

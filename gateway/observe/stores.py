@@ -122,6 +122,34 @@ class CircuitCollector(Collector):
             yield metric
 
 
+class GenerationCollector(Collector):
+    """The generations of the caches' servers, as this process knows them."""
+
+    def __init__(self, stores: Stores) -> None:
+        self._generations = stores.generations
+
+    def collect(self) -> Iterable[Metric]:
+        """`pinway_cache_generation_reading{server, reading}`, and
+        `pinway_cache_generation_NAME{server}` for each count of `GenerationState`."""
+        states = [] if self._generations is None else self._generations.states()
+        reading = GaugeMetricFamily(
+            "pinway_cache_generation_reading",
+            "1 for what this process may do: leased (it reads the server), shut (some process "
+            "can't remove entries), opening, or unknown (ZooKeeper does not answer).",
+            labels=["server", "reading"],
+        )
+        for state in states:
+            reading.add_metric([state.server, state.reading], 1)
+        yield reading
+        for field, help in metric_help.GENERATION.items():
+            metric = CounterMetricFamily(
+                f"pinway_cache_generation_{field}", help, labels=["server"]
+            )
+            for state in states:
+                metric.add_metric([state.server], getattr(state, field))
+            yield metric
+
+
 class Jobs:
     """The jobs that this process ran, by outcome."""
 

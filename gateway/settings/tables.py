@@ -149,6 +149,7 @@ class StoreUrls(Table):
     pictures: str = EMBEDDED
     slave_reads: bool = True
     cache_refused_is_empty: bool = True
+    cache_generations: bool = True
 
 
 class MySql(Table):

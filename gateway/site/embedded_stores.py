@@ -57,6 +57,7 @@ async def embedded(settings: Settings) -> AsyncIterator[StoresConfig]:
             **urls,
             object_cache=settings.stores.object_cache,
             cache_refused_is_empty=settings.stores.cache_refused_is_empty,
+            cache_generations=settings.stores.cache_generations,
             mysql_user=settings.mysql.user,
             mysql_password=settings.mysql.password,
             mysql_ca=settings.mysql.ca,

@@ -1,5 +1,8 @@
 """Cache servers that restart: leases and entries of an earlier run must not be used."""
 
+import asyncio
+import re
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
@@ -12,6 +15,7 @@ from datasources.redis import RedisMappingCache
 from datasources.valkey import ValkeyServer
 from tests.faults.memcached_server import memcached, until_it_answers
 from tests.pinway_process import free_port
+from tests.proxy import Proxy
 
 pytestmark = pytest.mark.anyio
 KEY = ListKey(Mapping.USER_HAS_BOARDS, 3 << 46 | 3 << 36 | 1)
@@ -36,6 +40,40 @@ async def test_a_lease_of_memcacheds_earlier_run_fills_nothing() -> None:
         await cache.fill([(new, b"new")])
         assert await cache.get([1]) == {1: b"new"}
     await cache.close()
+
+
+class Alike(Proxy):
+    """A path to memcached on which all runs have the same process id and start, as runs in a
+    container may have."""
+
+    async def _pipe(
+        self,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        note: Callable[[], Awaitable[None]],
+    ) -> None:
+        while data := await reader.read(65536):
+            writer.write(re.sub(rb"(STAT (?:pid|uptime|time)) \d+", rb"\1 1", data))
+
+
+async def test_a_run_with_the_same_process_id_and_start_is_another_run() -> None:
+    port = free_port()
+    path = Alike("127.0.0.1", port)
+    await path.mend()
+    cache = MemcachedObjectCache([("127.0.0.1", path.port)], deadline=PATIENT)
+    tokens = []
+    for _ in range(2):
+        with memcached(port):
+            await until_it_answers(cache, port)
+            lease = (await cache.get([1]))[1]
+            assert isinstance(lease, Lease)
+            tokens.append(lease.token)
+            await cache.fill([(Lease(1, tokens[0]), b"old")])
+            assert len(tokens) == 1 or await cache.get([1]) == {}
+    assert tokens[0] != tokens[1]
+    assert [token.split(":")[1:] for token in tokens] == [tokens[0].split(":")[1:]] * 2
+    await cache.close()
+    await path.cut()
 
 
 async def fill(cache: RedisMappingCache) -> None:

@@ -9,7 +9,7 @@ from datasources.errors import StoreConflict
 from datasources.mysql import MySqlShards
 from datasources.mysql.replication import promotion
 from datasources.mysql.replication.promotion import Promotion
-from datasources.zookeeper import ZooKeeperOperations
+from datasources.zookeeper import ZooKeeperGenerations, ZooKeeperOperations
 from tests.pairs import Load, Pairs
 
 pytestmark = pytest.mark.anyio
@@ -25,11 +25,22 @@ async def read_for_ever(shards: MySqlShards, ids: list[int]) -> None:
         assert (await shards.objects.get(ids)).keys() == set(ids)
 
 
+async def generation(generations: ZooKeeperGenerations) -> int:
+    """The generation of the mapping cache: what was cached under an earlier one is not read."""
+    while (found := generations.readable("mapping_cache")) is None:  # noqa: ASYNC110 nobody tells
+        await asyncio.sleep(0.02)
+    return found
+
+
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
 async def test_no_acknowledged_write_is_lost_and_none_that_was_refused_appears(
     pairs: Pairs, how: signal.Signals
 ) -> None:
     master, slave = await pairs.both()
+    generations = ZooKeeperGenerations(pairs.zookeeper, "/pinway/topology.caches")
+    generations.follow("mapping_cache", lambda: True)
+    generations.start()
+    before = await generation(generations)
     async with pairs.gateway(deadline=5.0) as shards:
         load = Load(shards, pause=0.02)
         async with load.running():
@@ -38,6 +49,7 @@ async def test_no_acknowledged_write_is_lost_and_none_that_was_refused_appears(
             pairs.server(master).kill(how)
             output = await pairs.done("promote", slave)
             assert f"{slave} takes writes" in output
+            assert await generation(generations) > before
             await load.acknowledge(100)
             assert not reads.done(), reads.exception()
             reads.cancel()
@@ -54,6 +66,7 @@ async def test_no_acknowledged_write_is_lost_and_none_that_was_refused_appears(
             assert f"writes to {slave} wait for {master}" in output
             await load.acknowledge(20)
         await load.check()
+    await generations.close()
     assert await pairs.current() == (slave, master)
 
 

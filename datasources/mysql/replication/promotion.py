@@ -55,11 +55,17 @@ async def no_seam(_: str) -> None:
     return None
 
 
+async def no_caches() -> None:
+    return None
+
+
 class Promotion:
     """A promotion of `new` over `old`, which may be dead, hang, or be alive.
 
-    `make` opens a further connection to `new`. `sleep` waits seconds. With `restored`, `new` is not
-    a slave: it was restored from a backup of a pair that is lost. Then `old` must be dead or be
+    `make` opens a further connection to `new`. `sleep` waits seconds. `empty_caches` returns when
+    no process reads an entry that was cached before; an unplanned promotion calls it, because a
+    reader may have cached writes of the old master that `new` never got. With `restored`, `new` is
+    not a slave: it was restored from a backup of a pair that is lost. Then `old` must be dead or be
     `new` itself. `slave`, the slave of `old`, must be dead, too, because it has all acknowledged
     writes; with `accept_loss` it may be alive.
     """
@@ -74,6 +80,7 @@ class Promotion:
         tell: Tell = lambda _: None,
         seam: Seam = no_seam,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        empty_caches: Callable[[], Awaitable[None]] = no_caches,
         accept_loss: bool = False,
         restored: bool = False,
         slave: Admin | None = None,
@@ -81,6 +88,7 @@ class Promotion:
         self._topology, self._new, self._old, self._make = topology, new, old, make
         self._slave = slave
         self._tell, self._seam, self._sleep = tell, seam, sleep
+        self._empty_caches = empty_caches
         self._accept_loss, self._restored = accept_loss, restored
 
     async def run(self) -> Topology:
@@ -128,9 +136,12 @@ class Promotion:
         if not self._restored:
             await self._receive_all()
         await self._seam("received")
-        if not (shut and await self._end_lease()):
+        planned = shut and await self._end_lease()
+        if not planned:
             self._tell(f"waiting for the end of {self._old.name}'s lease")
             await self._sleep(LEASE_SECONDS + MARGIN)
+            self._tell("waiting until no gateway reads what was cached before")
+            await self._empty_caches()
         if not lives:
             await self._jump()
         await self._seam("jumped")

@@ -33,6 +33,7 @@ async def promote(
         work.admin(old),
         lambda: work.admin(host),
         tell=work.tell,
+        empty_caches=work.empty_caches,
         accept_loss=accept_loss,
         restored=restored,
         slave=None if slave is None or slave == host else work.admin(slave),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from datasources.errors import ConfigError
-from datasources.factory import open_operations, open_topology
+from datasources.factory import open_generations, open_operations, open_topology
 from datasources.protocols import Operations, TopologySource
 from datasources.replication import moves
 from datasources.replication.moves import Move
@@ -37,6 +37,18 @@ class Work:
     async def save(self, topology: Topology) -> None:
         await self.source.save(topology, expected_epoch=self.topology.epoch)
         self.tell(f"the topology has epoch {topology.epoch}")
+
+    async def empty_caches(self) -> None:
+        """Return when no process reads an entry that was cached before the call. Raises
+        StoreError."""
+        if not self.settings.stores.cache_generations:
+            return
+        generations = open_generations(topology_url(self.settings))
+        if generations is not None:
+            try:
+                await generations.raise_all()
+            finally:
+                await generations.close()
 
     async def moves(self) -> dict[str, tuple[Move, int]]:
         """The records of moves, each with its version."""

@@ -13,7 +13,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.registry import Collector
 
 from datasources.circuit import CircuitState, Mode
-from datasources.protocols import Backlog, Lane, Sides
+from datasources.protocols import Backlog, GenerationState, Lane, Reading, Sides
 from feed_engine.feeds.counts import FeedCounts
 from feed_engine.speculation import Race
 from gateway.observe.answers import ANONYMOUS, FURTHER, MOST_NAMES, NAME, Served
@@ -22,7 +22,7 @@ from gateway.observe.metrics import FeedCollector, FeedRowCollector
 from gateway.observe.process import LOOK_SECONDS, ProcessHealth
 from gateway.observe.state import State, StateCollector
 from gateway.observe.statusz import content
-from gateway.observe.stores import CircuitCollector
+from gateway.observe.stores import CircuitCollector, GenerationCollector
 
 
 def samples(collector: Collector) -> dict[tuple[str, ...], float]:
@@ -204,6 +204,18 @@ process_resident_memory_bytes 1e+06
     outbox = {"rows": 2, "parked": 1, "set_aside": 0, "oldest": 5.0, "unreachable": []}
     assert shown["outbox"] == outbox
     assert (shown["queue"], shown["ready"]) == (None, False)
+
+
+def test_the_reading_of_each_server_of_a_cache_is_told() -> None:
+    states = [GenerationState("mapping_cache", Reading.SHUT, raised=2, unleased=30)]
+    stores: Any = SimpleNamespace(generations=SimpleNamespace(states=lambda: states))
+    assert samples(GenerationCollector(stores)) == {
+        ("pinway_cache_generation_reading", "reading=shut", "server=mapping_cache"): 1.0,
+        ("pinway_cache_generation_raised_total", "server=mapping_cache"): 2.0,
+        ("pinway_cache_generation_unleased_total", "server=mapping_cache"): 30.0,
+    }
+    stores.generations = None
+    assert not samples(GenerationCollector(stores))
 
 
 def test_the_circuit_of_each_server_of_a_cache_is_told() -> None:
