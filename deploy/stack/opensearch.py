@@ -14,6 +14,7 @@ class OpenSearch(JavaService):
     heap = "512m"
     main = ("org.opensearch.bootstrap.OpenSearch",)
     ready_timeout = 180.0
+    stop_grace = 40.0
 
     def properties(self) -> dict[str, str]:
         return {
