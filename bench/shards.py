@@ -98,7 +98,7 @@ async def measure(pairs: Pairs, folder: Path, count: int, keep: Keep) -> None:
 
 
 async def _looks(pairs: Pairs, count: int) -> list[Row]:
-    """What the processes of a site do again and again."""
+    """The reads that the processes of a site repeat."""
     shards = _shards(pairs)
     outbox, master = shards.outbox, pairs.server(FEW_ON)
     began = time.perf_counter()
