@@ -59,6 +59,14 @@ class Topology(msgspec.Struct, frozen=True, dict=True, omit_defaults=True):
         return [s for r in self.shards for s in range(r.range[0], r.range[1] + 1)]
 
     @cached_property
+    def shards_of_masters(self) -> dict[str, list[int]]:
+        """The open shards of each server, ascending."""
+        found: dict[str, list[int]] = {}
+        for r in self.shards:
+            found.setdefault(r.master, []).extend(range(r.range[0], r.range[1] + 1))
+        return found
+
+    @cached_property
     def _starts(self) -> list[int]:
         return [r.range[0] for r in self.shards]
 

@@ -177,11 +177,11 @@ def started(folder: Path) -> Iterator[Pairs]:
 
 
 @contextmanager
-def servers(folder: Path, shards: int) -> Iterator[Pairs]:
-    """Two pairs in `folder` without shards, and ZooKeeper, stopped at the end."""
+def servers(folder: Path, shards: int, count: int = 2) -> Iterator[Pairs]:
+    """`count` pairs in `folder` without shards, and ZooKeeper, stopped at the end."""
     stack = Stack(folder, shards, 2)
     stack.up(set_up_only=True)
-    made = Pairs(stack, 2)
+    made = Pairs(stack, count)
     names = ["zookeeper", *made.names]
     try:
         for name in names:

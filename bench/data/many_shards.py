@@ -38,7 +38,7 @@ async def many_shards(folder: Path, count: int, rounds: int) -> list[Row]:
     """Two pairs: one gets FEW shards from `pinway init`, the other one `count` shards from `pinway
     shards open`."""
     with servers(folder, FEW) as pairs:
-        return await _measured(pairs, _configured(pairs), count, rounds)
+        return await _measured(pairs, configured(pairs, FEW), count, rounds)
 
 
 async def _measured(pairs: Pairs, config: Path, count: int, rounds: int) -> list[Row]:
@@ -73,14 +73,14 @@ async def _measured(pairs: Pairs, config: Path, count: int, rounds: int) -> list
     return rows
 
 
-def _configured(pairs: Pairs) -> Path:
-    """Settings with the shards on the servers, and all other stores embedded."""
+def configured(pairs: Pairs, count: int) -> Path:
+    """Settings with `count` shards on the first pair, and all other stores embedded."""
     settings = pairs.stack.settings
     few, slave = topology_name(FEW_ON), topology_name("mysql001b")
     topology = Topology(
         1,
         pairs.topology().servers,
-        (ShardRange((0, FEW - 1), few, slave),),
+        (ShardRange((0, count - 1), few, slave),),
         ModShards(2, (ShardRange((0, 1), few, slave),)),
     )
     seed = pairs.stack.dir / "seed.json"

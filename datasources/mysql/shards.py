@@ -123,10 +123,7 @@ class MySqlShards(SqlShards):
                 f"shards {moving.range[0]}-{moving.range[1]} are being moved to {moving.to}: "
                 "dump when they have moved (`pinway shards show`)"
             )
-        groups: dict[str, list[int]] = {}
-        for shard in topology.open_shards:
-            groups.setdefault(topology.master_of(shard), []).append(shard)
-        return list(groups.values())
+        return list(topology.shards_of_masters.values())
 
     def scan(self, shards: Sequence[int]) -> AbstractAsyncContextManager[LoggedScan]:
         return self._engine.scan(self.objects.topology().master_of(shards[0]), shards)

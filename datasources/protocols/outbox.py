@@ -72,9 +72,13 @@ class Outbox(Protocol):
         longest due first. A row is due when it is written, and again when its parking time is over.
         Raises the error of a failing server, even if other servers answer."""
 
-    async def due(self, due_before: int, limit: int, *, behind: Places) -> Due:
+    async def due(
+        self, due_before: int, limit: int, *, behind: Places, turn: int | None = None
+    ) -> Due:
         """Unfinished rows as `pending` returns them, except that a failing server only costs its
-        own rows. For the shards in `behind`, only the rows after the given place are returned."""
+        own rows. For the shards in `behind`, only the rows after the given place are returned. With
+        `turn`, a number that grows by 1, a bounded number of shards of each server is read: all of
+        a server's shards in a few successive turns."""
 
     async def advance(self, shard: int, id: int, cursor: bytes) -> None:
         """Store the progress of a row's work."""
@@ -99,11 +103,12 @@ class Outbox(Protocol):
         """Make a parked row due now, as if it had never been parked."""
 
     async def parked(self) -> Parked:
-        """The parked rows of all shards that can be reached."""
+        """The parked rows of all shards that can be reached; see `backlog`."""
 
     async def backlog(self) -> Backlog:
         """The counts of all rows, except rows that were posted for a later time. A server that
-        fails costs its own rows only."""
+        fails costs its own rows only. The first call counts the rows of all shards. A later call
+        counts again on a bounded number of shards of each server, the next ones each time."""
 
     async def finish(self, shard: int, id: int) -> None:
         """Remove a row whose work is done. May be called twice."""

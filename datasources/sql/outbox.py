@@ -4,13 +4,14 @@ import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from itertools import islice, zip_longest
-from typing import Any
+from typing import Any, NamedTuple
 
 from datasources.errors import StoreError
 from datasources.protocols import Backlog, Due, OutboxEntry, OutboxRow, Parked, Places
 from datasources.sql import codecs
 from datasources.sql.engine import Part, Row, Session
 from datasources.sql.router import Router
+from datasources.sql.turns import of_turn
 
 SHARDS_AT_A_TIME = 512
 FIRST_ROWS = 16
@@ -24,6 +25,16 @@ _DUE_COLUMNS = f"{codecs.OUTBOX_COLUMNS}, due"
 _DUE = (
     "FROM {db}.outbox WHERE due < ? AND due >= ? AND (due > ? OR id > ?) ORDER BY due, id LIMIT ?"
 )
+
+
+class _Counts(NamedTuple):
+    """The counts of a shard's rows, as in Backlog, and the reason of a parked row."""
+
+    rows: int
+    parked: int
+    aside: int
+    oldest: int | None
+    reason: bytes | None
 
 
 class _Removal:
@@ -42,6 +53,8 @@ class SqlOutbox:
         self._router = router
         self._removals: dict[int, _Removal] = {}  # for each shard, the removal that takes more rows
         self._locks: dict[int, asyncio.Lock] = {}
+        self._counts: dict[int, _Counts] = {}
+        self._turn = 0
 
     async def load(self, shard: int, id: int) -> OutboxRow | None:
         try:
@@ -58,10 +71,13 @@ class SqlOutbox:
             raise error
         return list(found.rows)
 
-    async def due(self, due_before: int, limit: int, *, behind: Places) -> Due:
+    async def due(
+        self, due_before: int, limit: int, *, behind: Places, turn: int | None = None
+    ) -> Due:
         of_shards: dict[int, list[_Row]] = {}
         lost: dict[str, StoreError] = {}
-        waiting = self._router.topology.open_shards
+        topology = self._router.topology
+        waiting = topology.open_shards if turn is None else of_turn(topology, turn)
         # Each shard returns a few rows. Shards with more rows are asked again only if these are not
         # enough.
         most = max(FIRST_ROWS, -(-limit // len(waiting)))
@@ -101,28 +117,45 @@ class SqlOutbox:
         await self._router.write(row.shard, "outbox.park", run)
 
     async def parked(self) -> Parked:
-        count, reason = 0, b""
-        where = "FROM {db}.outbox WHERE attempts > 0"
-        async for _, rows in self._read_each("outbox.parked", "COUNT(*), MAX(reason)", where):
-            for some, why in rows:
-                count, reason = count + some, reason or why or b""
-        return Parked(count, reason.decode())
+        counts, _ = await self._count()
+        reasons = (one.reason for one in counts if one.reason is not None)
+        return Parked(sum(one.parked for one in counts), max(reasons, default=b"").decode())
 
     async def backlog(self) -> Backlog:
-        rows, parked, aside, oldest = 0, 0, 0, list[int]()
-        lost: dict[str, StoreError] = {}
+        counts, lost = await self._count()
+        return Backlog(
+            rows=sum(one.rows for one in counts),
+            parked=sum(one.parked for one in counts),
+            set_aside=sum(one.aside for one in counts),
+            oldest=min((one.oldest for one in counts if one.oldest is not None), default=None),
+            lost=lost,
+        )
+
+    async def _count(self) -> tuple[list[_Counts], dict[str, StoreError]]:
+        """Count the rows of the next shards, and of shards that were never counted. Returns the
+        counts of all shards of the servers that answered, and the errors of the others."""
+        topology = self._router.topology
+        next_ones = of_turn(topology, self._turn)
+        self._turn += 1
+        unknown = (shard for shard in topology.open_shards if shard not in self._counts)
         columns = (
             "COUNT(*), COALESCE(SUM(attempts > 0), 0), "
-            f"COALESCE(SUM(due = {SET_ASIDE}), 0), MIN(created)"
+            f"COALESCE(SUM(due = {SET_ASIDE}), 0), MIN(created), MAX(reason)"
         )
         # Work that was posted for later is not late.
         rest, args = "FROM {db}.outbox WHERE attempts > 0 OR due <= ?", (self._router.clock(),)
-        read = self._read_each("outbox.backlog", columns, rest, args, lost=lost)
-        async for _, [(some, some_parked, some_aside, first)] in read:
-            rows, parked = rows + int(some), parked + int(some_parked)
-            aside += int(some_aside)
-            oldest += [] if first is None else [int(first)]
-        return Backlog(rows, parked, aside, min(oldest, default=None), lost)
+        lost: dict[str, StoreError] = {}
+        shards = list(dict.fromkeys((*next_ones, *unknown)))
+        async with aclosing(
+            self._read_each("outbox.backlog", columns, rest, args, shards=shards, lost=lost)
+        ) as read:
+            async for shard, [(rows, parked, aside, oldest, reason)] in read:
+                first = None if oldest is None else int(oldest)
+                self._counts[shard] = _Counts(int(rows), int(parked), int(aside), first, reason)
+        known = (shard for shard in topology.open_shards if shard in self._counts)
+        if lost:
+            known = (shard for shard in known if self._router.place(shard).server not in lost)
+        return [self._counts[shard] for shard in known], lost
 
     async def listing(self, limit: int, *, parked: bool) -> list[OutboxEntry]:
         where = "WHERE attempts > 0 " if parked else ""
@@ -189,12 +222,13 @@ class SqlOutbox:
         rest: str,
         args: tuple[Any, ...] = (),
         *,
+        shards: Sequence[int] | None = None,
         lost: dict[str, StoreError] | None = None,
     ) -> AsyncGenerator[tuple[int, Sequence[Row]], None]:
-        """The rows of each shard that can be reached, shard by shard. A failed server's error is
-        added to `lost`, and the server is not asked again."""
+        """The rows of each shard (of `shards`, or of all) that can be reached, shard by shard. A
+        failed server's error is added to `lost`, and the server is not asked again."""
         lost = {} if lost is None else lost
-        shards = self._router.topology.open_shards
+        shards = self._router.topology.open_shards if shards is None else shards
         for at in range(0, len(shards), SHARDS_AT_A_TIME):
             places = {shard: self._router.place(shard) for shard in shards[at:][:SHARDS_AT_A_TIME]}
             asked = {shard: place for shard, place in places.items() if place.server not in lost}

@@ -1,13 +1,19 @@
 """Outbox's contract over SQLite and MySQL."""
 
 import asyncio
-from typing import Any
+from collections import Counter
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 from datasources.errors import StaleTopology
-from datasources.protocols import OutboxRow, ShardTx
+from datasources.protocols import Job, OutboxRow, ShardTx, Stores
+from datasources.sql import turns
+from datasources.sql.engine import Part, Row
 from datasources.sql.shards import SqlShards
+from feed_engine.outbox.relay import relay
 from tests.contract.shards import Deployment, RoundTrips
 
 pytestmark = pytest.mark.anyio
@@ -249,3 +255,84 @@ async def test_rows_whose_work_began_are_listed_newest_first(deployment: Deploym
     await shards.outbox.finish(posted[4].shard, posted[4].id)
     assert await shards.outbox.begun(9) == []
     await shards.close()
+
+
+class Jobs:
+    """A queue that remembers the rows of its jobs."""
+
+    def __init__(self) -> None:
+        self.rows: list[tuple[int, int]] = []
+
+    async def enqueue(self, jobs: Sequence[Job], *, priority: str) -> None:
+        self.rows += [(job.shard, job.outbox_id) for job in jobs]
+
+
+def reads_of(store: SqlShards, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Counter[str]]]:
+    """Each later read: its operation, and how many shards of each server it asks."""
+    engine, reads = store._router.engine, list[tuple[str, Counter[str]]]()
+    read = engine.read
+
+    async def counted(operation: str, parts: Sequence[Part]) -> list[list[Row]]:
+        reads.append((operation, Counter(part.place.server for part in parts)))
+        return await read(operation, parts)
+
+    monkeypatch.setattr(engine, "read", counted)
+    return reads
+
+
+class Ended(Exception):
+    """The test has seen enough rounds."""
+
+
+async def test_a_round_of_the_relay_reads_few_shards_and_a_few_rounds_relay_each_row(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(turns, "SHARDS", 5)  # of 12 shards on each of two servers: three rounds
+    trips, jobs, late, rounds = RoundTrips(), Jobs(), set[tuple[int, int]](), 0
+    store = deployment.open(observe=trips)
+    await empty(store)
+    posted = {(deployment.shard(n), await post(store, deployment.shard(n))) for n in range(24)}
+    reads = reads_of(store, monkeypatch)
+    trips.clear()
+
+    async def sleep(seconds: float) -> None:
+        nonlocal rounds
+        rounds += 1
+        asked = [servers for operation, servers in reads if operation == "outbox.due"]
+        reads.clear()
+        assert len(asked) == 2  # one for each server
+        assert all(sum(servers.values()) <= 5 for servers in asked)
+        if deployment.backend == "mysql":
+            of_due = [count for (_, operation), count in trips.items() if operation == "outbox.due"]
+            assert of_due == [rounds, rounds]
+        if rounds == 1:  # on the shards whose turn has just passed
+            for shard, _ in list(jobs.rows):
+                late.add((shard, await post(store, shard)))
+        if rounds == 4:
+            raise Ended
+
+    stores = cast(Stores, SimpleNamespace(shards=store, queue=jobs))
+    with pytest.raises(Ended):
+        await relay(stores, older_than=-1, sleep=sleep)
+    assert len(late) == 10
+    assert set(jobs.rows) == posted | late
+    await empty(store)
+    await store.close()
+
+
+async def test_counts_of_the_outbox_are_current_after_a_few_calls(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(turns, "SHARDS", 5)
+    store = deployment.open()
+    await empty(store)
+    ids = {n: await post(store, deployment.shard(n)) for n in range(24)}
+    assert (await store.outbox.backlog()).rows == 24
+    reads = reads_of(store, monkeypatch)
+    for n, id in ids.items():
+        await store.outbox.finish(deployment.shard(n), id)
+    left = [(await store.outbox.backlog()).rows for _ in range(3)]
+    assert left[-1] == 0
+    assert 24 > left[0] >= left[1] > 0
+    assert all(sum(servers.values()) <= 5 for _, servers in reads)
+    await store.close()
