@@ -199,7 +199,7 @@ class Feeds(Table):
     def _three_rates(cls, value: str) -> str:
         parts = value.split(":")
         if len(parts) != 3 or not all(p.isascii() and p.isdecimal() and len(p) < 4 for p in parts):
-            raise ValueError("must be three numbers below 1,000, such as 5:3:2")
+            raise ValueError("must be three whole numbers from 0 to 999, such as 5:3:2")
         if not any(map(int, parts)):
             raise ValueError("must have one number above 0")
         return value

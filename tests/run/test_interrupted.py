@@ -128,7 +128,8 @@ def test_help_and_the_readme_name_each_exit_status() -> None:
         told = " ".join(text[text.lower().index("exit status") :].replace("`", "").split())
         assert re.match(
             r"exit status.* 0 .* 1 .* 2 .* 3 .*doctor, dump, migrate back, migrate verify, related "
-            r"status, schema check, search status, shards check, shards verify, stack status.* "
+            r"status, schema check, search status, shards check, shards verify, stack status.*"
+            r"train.* "
             r"130 .*Ctrl-C.* 143 .*SIGTERM",
             told,
             re.IGNORECASE,

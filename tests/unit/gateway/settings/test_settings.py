@@ -50,6 +50,7 @@ def test_the_environment_wins_over_the_file_and_the_command_line_over_both(
         ("http.request_timeout = 0", r"http\.request_timeout"),
         ("auth.secret = 'x'", r"auth\.secret"),
         ("auth.token_hours = 0", r"auth\.token_hours"),
+        ("feeds.rates = '0.5:0.3:0.2'", r"feeds\.rates: must be three whole numbers from 0 to 999"),
         ("limits.max_cost = 2_000_000", r"limits\.rate_burst: must be at least max_cost"),
         ("http = 8000", r"http is a table of settings: \[http\]"),
         ("http.port = ", "not valid TOML"),

@@ -216,7 +216,7 @@ async def test_shown_pins_that_came_back_to_the_pools_do_not_hide_new_ones(
     cell = {pool_column(Column(-1e9, related.id)): why(0)}
     for side in feeding.stores.pools:
         await side.put(POOLS, {pool_row(viewer.id, Source.RELATED): cell}, 1)
-    feeding.settings = FeedSettings(chunk=5, floor=-2e9)
+    feeding.settings = FeedSettings(chunk=5, floor=-2e9, generator_seconds=60)
     page = await feeding.home(viewer)
     assert set(pins_of(page)[:4]) == {related.id, *(pin.id for pin in new)}
     await feeding.drain()
