@@ -167,7 +167,8 @@ async def test_the_share_of_pins_that_were_saved_within_a_week(
 def test_a_second_dump_to_the_folder_is_refused_in_one_line(data: Path, folder: Path) -> None:
     done = pinway("dump", "--to", str(folder / "dump"), "--by", "month", "--data-dir", str(data))
     assert done.exit_code == 1
-    [line] = done.stderr.splitlines()
+    # A busy machine may make the command say that it waits for the stores.
+    [line] = [line for line in done.stderr.splitlines() if "still waiting" not in line]
     assert "has a finished dump" in line
     assert "--replace" in line
 
