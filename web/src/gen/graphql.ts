@@ -201,11 +201,11 @@ export type MovePinInput = {
   afterPinId?: string | number | null | undefined;
   /** The pin that comes before the new place in the list: the pin directly above it. */
   beforePinId?: string | number | null | undefined;
-  /** The board to move the pin to; the viewer owns it too. */
+  /** The board to move the pin to: of the same owner, and the viewer owns or shares it too. */
   boardId: string | number;
   /** A string that is new for each write, such as a random UUID. After a lost answer, send the same input with the same key: the write is done once, and the answer is the same. */
   idempotencyKey?: string | null | undefined;
-  /** A pin that the viewer owns. */
+  /** A pin on a board of the viewer, or a pin that the viewer added as a collaborator. */
   pinId: string | number;
 };
 
@@ -225,6 +225,10 @@ export type NotificationType =
   | 'FOLLOWED_BOARD'
   /** The actor follows the viewer. */
   | 'FOLLOWED_USER'
+  /** The actor invites the viewer to collaborate on a board. */
+  | 'INVITED'
+  /** The actor accepted the viewer's invitation to a board. */
+  | 'JOINED_BOARD'
   /** The actor, and perhaps others, like a pin of the viewer. */
   | 'LIKED'
   /** The actor saved a pin of the viewer to a public board. */
@@ -267,7 +271,7 @@ export type ReorderPinsInput = {
   afterPinId?: string | number | null | undefined;
   /** The pin that comes before the first named pin: the pin directly above it. */
   beforePinId?: string | number | null | undefined;
-  /** A board that the viewer owns. */
+  /** A board that the viewer owns or collaborates on. */
   boardId: string | number;
   /** A string that is new for each write, such as a random UUID. After a lost answer, send the same input with the same key: the write is done once, and the answer is the same. */
   idempotencyKey?: string | null | undefined;
@@ -644,6 +648,7 @@ export type PeopleToFollowQuery = { viewer: { __typename: 'User', id: string, fo
     | { __typename: 'Comment', id: string }
     | { __typename: 'Interest', id: string }
     | { __typename: 'Pin', id: string }
+    | { __typename: 'Section', id: string }
     | { __typename: 'User', id: string, username: string, fullName: string, pinCount: number, viewerFollows: boolean | null, avatar: { __typename: 'Image', url: string } | null, covers: { __typename: 'BoardConnection', edges: Array<{ __typename: 'BoardEdge', node: { __typename: 'Board', id: string, cover: { __typename: 'Pin', id: string, image: { __typename: 'Image', url: string, width: number | null, height: number | null, dominantColor: string | null } | null } | null } | null }> } | null }
    | null> };
 
@@ -709,6 +714,7 @@ export type NotificationsPageQueryVariables = Exact<{
 
 export type NotificationsPageQuery = { notifications: { __typename: 'NotificationConnection', edges: Array<{ __typename: 'NotificationEdge', cursor: string, node: { __typename: 'Notification', id: string, type: NotificationType, at: string, read: boolean, otherCount: number, actor: { __typename: 'User', id: string, username: string, fullName: string, avatar: { __typename: 'Image', url: string } | null } | null, savedPin: { __typename: 'Pin', id: string } | null, subject:
           | { __typename: 'Board', id: string, name: string }
+          | { __typename: 'BoardInvitation' }
           | { __typename: 'Comment', id: string, text: string, pin: { __typename: 'Pin', id: string, title: string } | null }
           | { __typename: 'Pin', id: string, title: string }
          | null } }>, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, endCursor: string | null } } | null };
