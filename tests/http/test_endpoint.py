@@ -431,7 +431,7 @@ async def test_a_browser_gets_graphiql_from_our_own_files(endpoint: Endpoint) ->
     assert "://" not in page.text.replace("http://www.w3.org", "")
     boot = (await endpoint.http.get("/graphiql/boot.json")).json()
     assert boot["viewer"] == "ann"
-    assert len(boot["tabs"]) == 7
+    assert len(boot["tabs"]) == 8
     for tab in boot["tabs"]:
         answer = await endpoint.post({"query": tab["query"], "variables": {}})
         assert "GRAPHQL_VALIDATION_FAILED" not in answer.text, tab["title"]

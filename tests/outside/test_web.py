@@ -140,6 +140,15 @@ def test_a_profile_and_a_board_are_edited_and_the_board_is_deleted(seen: dict[st
     assert edits["broken"] == []
 
 
+def test_a_board_is_shared_and_the_collaborator_orders_its_pins_and_leaves(
+    seen: dict[str, Any],
+) -> None:
+    members = seen["members"]
+    assert (members["accepted"], members["left"], members["invited"]) == ("COLLABORATOR", None, 0)
+    assert (members["mayOrder"], members["maySelect"]) == (2, 0)
+    assert members["broken"] == []
+
+
 def test_a_person_is_muted_and_blocked_and_unblocked_on_the_own_profile(
     seen: dict[str, Any],
 ) -> None:

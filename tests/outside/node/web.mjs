@@ -9,6 +9,7 @@ import { recordEvents } from "./web/events.mjs";
 import { follow } from "./web/follow.mjs";
 import { useKeys } from "./web/keyboard.mjs";
 import { look } from "./web/looks.mjs";
+import { share } from "./web/members.mjs";
 import { join } from "./web/newcomer.mjs";
 import { notice } from "./web/notifications.mjs";
 import { usePins } from "./web/pins.mjs";
@@ -16,7 +17,7 @@ import { reportThings } from "./web/reports.mjs";
 import { searchFor } from "./web/search.mjs";
 import { scroll } from "./web/scroll.mjs";
 
-const PARTS = { scroll, join, board: arrange, follow, pins: usePins, keys: useKeys, edits: edit, apart: keepApart, events: recordEvents, notifications: notice, reports: reportThings, account: deleteAccount, search: searchFor, looks: look };
+const PARTS = { scroll, join, board: arrange, follow, pins: usePins, keys: useKeys, edits: edit, apart: keepApart, members: share, events: recordEvents, notifications: notice, reports: reportThings, account: deleteAccount, search: searchFor, looks: look };
 
 await report(async () => {
   const seen = newSeen();

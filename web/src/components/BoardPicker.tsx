@@ -1,4 +1,4 @@
-// The viewer's boards to choose from, and a field that creates a new board.
+// The boards to which the viewer may save, to choose from, and a field that creates a new board.
 import { useQuery } from "@apollo/client/react";
 import { useState } from "preact/hooks";
 import { make } from "../api/change";
@@ -21,19 +21,31 @@ const MyBoards = graphql(`
           endCursor
         }
       }
+      collaboratingBoards(first: 100) {
+        edges {
+          node {
+            id
+            ...BoardCard
+          }
+        }
+      }
     }
   }
 `);
 
 interface Props {
   except?: string;
+  // Also the boards of other users on which the viewer collaborates.
+  shared?: boolean;
   onChoose: (boardId: string, name: string) => void;
 }
 
-export function BoardPicker({ except, onChoose }: Props) {
+export function BoardPicker({ except, shared = false, onChoose }: Props) {
   const { data, loading } = useQuery(MyBoards);
   const [name, setName] = useState("");
-  const boards = (data?.viewer?.boards?.edges ?? []).flatMap(({ node }) => (node && node.id !== except ? [node] : []));
+  const others = shared ? (data?.viewer?.collaboratingBoards?.edges ?? []) : [];
+  const edges = [...(data?.viewer?.boards?.edges ?? []), ...others];
+  const boards = edges.flatMap(({ node }) => (node && node.id !== except ? [node] : []));
 
   const addBoard = async (event: Event) => {
     event.preventDefault();

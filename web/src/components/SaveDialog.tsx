@@ -31,7 +31,7 @@ export function SaveDialog({ pinId, title, onClose }: Props) {
 
   return (
     <Dialog title={`Save ${title || "this pin"} to…`} onClose={onClose}>
-      <BoardPicker onChoose={(id, name) => void save(id, name)} />
+      <BoardPicker shared onChoose={(id, name) => void save(id, name)} />
     </Dialog>
   );
 }

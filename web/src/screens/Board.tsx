@@ -6,6 +6,7 @@ import { make } from "../api/change";
 import { type Drag, useDrag } from "../board/drag";
 import { dropAt, placed } from "../board/order";
 import { reorder } from "../changes/boards";
+import { leaveBoard } from "../changes/members";
 import { movePin } from "../changes/pins";
 import { BoardPicker } from "../components/BoardPicker";
 import { Dialog } from "../components/Dialog";
@@ -13,6 +14,7 @@ import { EditBoard } from "../components/EditBoard";
 import { FollowButton } from "../components/FollowButton";
 import { Picture } from "../components/Picture";
 import { Report } from "../components/Report";
+import { ShareBoard } from "../components/ShareBoard";
 import { announce } from "../components/Toasts";
 import { graphql } from "../gen";
 import type { PinCardFragment } from "../gen/graphql";
@@ -30,6 +32,7 @@ const BoardPage = graphql(`
       followerCount
       viewerFollows
       viewerCanEdit
+      viewerRole
       owner {
         id
         username
@@ -64,6 +67,7 @@ export function BoardScreen({ id }: { id: string }) {
   const [held, hold] = useState<Held | null>(null);
   const [moving, setMoving] = useState<string[] | null>(null);
   const [editing, edit] = useState(false);
+  const [sharing, share] = useState(false);
   const [said, say] = useState("");
   const focused = useRef<HTMLButtonElement>(null);
 
@@ -83,6 +87,11 @@ export function BoardScreen({ id }: { id: string }) {
 
   if (!board) return <Absent loading={loading} error={error} what="board" />;
   const canEdit = board.viewerCanEdit;
+  const shares = board.viewerRole === "COLLABORATOR";
+  const canOrder = canEdit || shares;
+  const leave = async () => {
+    if (await make(leaveBoard, { boardId: id })) announce(`You left the board ${board.name}.`);
+  };
   const owner = board.owner?.fullName || board.owner?.username;
   const after = board.pins?.pageInfo.hasNextPage ? board.pins.pageInfo.endCursor : null;
 
@@ -149,11 +158,21 @@ export function BoardScreen({ id }: { id: string }) {
         {!canEdit && <FollowButton kind="board" id={id} name={board.name} follows={board.viewerFollows ?? false} />}
         {!canEdit && <Report id={id} what="this board" />}
         {canEdit && (
-          <button type="button" onClick={() => edit(true)}>
-            Edit board
+          <p class="row">
+            <button type="button" onClick={() => edit(true)}>
+              Edit board
+            </button>
+            <button type="button" onClick={() => share(true)}>
+              Share
+            </button>
+          </p>
+        )}
+        {shares && (
+          <button type="button" onClick={() => void leave()}>
+            Leave the board
           </button>
         )}
-        {canEdit && ids.length > 1 && <p class="quiet">Drag the pins into the order you like.</p>}
+        {canOrder && ids.length > 1 && <p class="quiet">Drag the pins into the order you like.</p>}
         {chosen.size > 0 && (
           <p class="row selection">
             <button type="button" class="primary" onClick={() => setMoving(ids.filter((other) => chosen.has(other)))}>
@@ -176,7 +195,7 @@ export function BoardScreen({ id }: { id: string }) {
             class={classOf(pin.id)}
             onPointerDown={(event) => {
               // A finger scrolls the page; only the grip drags.
-              if (canEdit && event.pointerType === "mouse" && !(event.target as Element).closest("button, input"))
+              if (canOrder && event.pointerType === "mouse" && !(event.target as Element).closest("button, input"))
                 begin(event, movedWith(pin.id));
             }}
           >
@@ -184,14 +203,16 @@ export function BoardScreen({ id }: { id: string }) {
               <Picture image={pin.image} alt="" />
             </Link>
             <p class="card-title">{pin.title}</p>
-            {canEdit && (
+            {canOrder && (
               <div class="cell-tools">
-                <input
-                  type="checkbox"
-                  aria-label={`Select ${pin.title}`}
-                  checked={chosen.has(pin.id)}
-                  onChange={() => toggle(pin.id)}
-                />
+                {canEdit && (
+                  <input
+                    type="checkbox"
+                    aria-label={`Select ${pin.title}`}
+                    checked={chosen.has(pin.id)}
+                    onChange={() => toggle(pin.id)}
+                  />
+                )}
                 <button
                   type="button"
                   class="icon grip"
@@ -223,6 +244,7 @@ export function BoardScreen({ id }: { id: string }) {
         </p>
       )}
       {editing && <EditBoard board={board} onClose={() => edit(false)} />}
+      {sharing && <ShareBoard boardId={id} onClose={() => share(false)} />}
       {moving && (
         <Dialog title="Move to…" onClose={() => setMoving(null)}>
           <BoardPicker except={id} onChoose={(board, name) => void moveAll(board, name)} />

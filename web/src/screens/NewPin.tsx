@@ -79,7 +79,7 @@ export function NewPinScreen() {
           <Choice chosen={picture?.url} onChoose={setPicture} />
           <Field label="Link" value={link} onChange={setLink} hint="https://…" />
           <h2>Choose its board</h2>
-          <BoardPicker onChoose={(boardId) => void create(boardId)} />
+          <BoardPicker shared onChoose={(boardId) => void create(boardId)} />
         </div>
       </div>
     </div>

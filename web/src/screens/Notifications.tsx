@@ -6,6 +6,7 @@ import { make } from "../api/change";
 import { session } from "../api/viewer";
 import { markNotificationsRead } from "../changes/notifications";
 import { Avatar } from "../components/Avatar";
+import { Invitation } from "../components/Invitation";
 import { SignInFirst } from "../components/SignInFirst";
 import { useUnread } from "../feed/unread";
 import { graphql } from "../gen";
@@ -42,6 +43,10 @@ const NotificationsPage = graphql(`
             ... on Board {
               id
               name
+            }
+            ... on BoardInvitation {
+              boardId
+              boardName
             }
             ... on Comment {
               id
@@ -128,10 +133,12 @@ function Entry({ node, fresh }: { node: Shown; fresh: boolean }) {
 }
 
 function What({ node: { type, subject, otherCount, savedPin } }: { node: Shown }) {
+  if (subject?.__typename === "BoardInvitation") return <Invitation {...subject} />;
   if (subject?.__typename === "Board") {
     return (
       <>
-        follows your board <Link href={`/board/${subject.id}`}>{subject.name}</Link>
+        {type === "JOINED_BOARD" ? "collaborates on your board" : "follows your board"}{" "}
+        <Link href={`/board/${subject.id}`}>{subject.name}</Link>
       </>
     );
   }
