@@ -75,6 +75,11 @@ async def objects(gateway: Gateway) -> dict[str, int]:
     cat, dan = str(gateway.people["cat"]), str(gateway.people["dan"])
     await gateway.mutate("ann", "muteUser", "mutedUserId", userId=dan)
     await gateway.mutate("ann", "blockUser", "blockedUser { id }", userId=cat)
+    for owner, invited, on in (("ann", "bob", own), ("bob", "dan", board), ("bob", "ann", board)):
+        user = str(gateway.people[invited])
+        await gateway.mutate(owner, "inviteCollaborator", "user { id }", boardId=on, userId=user)
+        if invited != "ann":
+            await gateway.mutate(invited, "acceptInvitation", "board { id }", boardId=on)
     await gateway.settle()
     assert gateway.runtime.search is not None
     async with gateway.runtime.search.alone():
