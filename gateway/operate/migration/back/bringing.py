@@ -238,7 +238,8 @@ class Bringer:
         if record is None or not graph.stands(id):
             active = record is not None and record.active  # with a parent that is not
             settled = Settled(subject, has.stands, None if active else digest, ())
-            return Brought(settled, gone=has.stands)
+            # A key without a row that stands: an interrupted run may have inserted the row.
+            return Brought(settled, gone=has.stands or (self.write and has.key is not None))
         target = self._target(kind, ("key",), has.table)
         if target is None:
             note = Note(f"no table becomes a {kind}", kept=False)
@@ -274,6 +275,9 @@ class Bringer:
             of_target = [one for one in wanted if one.target is target]
             found = await self._read(of_target)
             await self._leave_stale_covers(of_target, found)
+            if self.write:
+                missing = [one.subject for one in of_target if (one.identity or ()) not in found]
+                self._ledger.expect([subject for subject in missing if subject.b])
             for one in of_target:
                 row = found.get(one.identity or ())
                 differing = self._differing(one, row)

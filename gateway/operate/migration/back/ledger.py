@@ -141,6 +141,29 @@ class BackLedger:
         """Note subjects that are to be looked at in this run."""
         self._db.executemany("INSERT OR IGNORE INTO back_todo VALUES (?, ?, ?)", subjects)
 
+    def look_at_edges_of(self, gone: Iterable[int]) -> None:
+        """Note the edges that stand, and of which an end is among these objects, or does not stand
+        any more."""
+        with self._journal.spool.transaction():
+            self._db.execute("CREATE TEMP TABLE IF NOT EXISTS back_gone (id INTEGER PRIMARY KEY)")
+            self._db.execute("DELETE FROM back_gone")
+            self._db.execute("INSERT INTO back_gone SELECT id FROM back_objects WHERE NOT stands")
+            self._db.executemany(
+                "INSERT OR IGNORE INTO back_gone VALUES (?)", [(id,) for id in gone]
+            )
+            self._db.execute(
+                "INSERT OR IGNORE INTO back_todo SELECT mapping, a, b FROM back_edges "
+                "WHERE stands AND (a IN (SELECT id FROM back_gone) "
+                "OR b IN (SELECT id FROM back_gone))"
+            )
+
+    def expect(self, edges: Sequence[Subject]) -> None:
+        """Note before their rows are inserted that edges will stand: the next run takes the rows
+        away if this run ends before it has stored the results, and the edges end."""
+        with self._journal.spool.transaction():
+            for subject in edges:
+                self._store(subject, True, None)
+
     def waiting(self, kind: str, limit: int) -> list[Subject]:
         """Up to `limit` subjects of a kind that are to be looked at; they are noted no longer."""
         found = self._db.execute(

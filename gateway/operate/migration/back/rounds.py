@@ -35,6 +35,7 @@ BATCH = 200  # subjects that are brought at once
 _KINDS = ("user", "interest", "board", "pin", "comment")
 _ORDER = (*_KINDS, *EDGES)
 """The kinds of subjects, each after the kinds that it needs."""
+_FIRST_EDGES = next(iter(EDGES))
 _PASSES = 3
 """A subject that waits for another one is looked at this many times in a round: the second time it
 may give a name up, the third time the name is free."""
@@ -97,6 +98,8 @@ class WayBack:
             self._ledger.look_at(waiting)
             gone, waiting = list[Brought](), []
             for kind in _ORDER:
+                if kind == _FIRST_EDGES:
+                    self._ledger.look_at_edges_of(it.settled.subject.a for it in gone)
                 for results in await self._all(kind):
                     changed += sum(it.changed for it in results)
                     gone += [it for it in results if it.gone]
