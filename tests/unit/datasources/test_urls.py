@@ -9,6 +9,7 @@ import pytest
 from hypothesis import strategies as st
 
 from datasources import backends, factory
+from datasources.backends import CacheOptions
 from datasources.errors import ConfigError, PinwayError
 from datasources.topology import ModShards, ShardRange, Topology, dump, parse
 from datasources.urls import LOCAL, address, mask, masked_text, split
@@ -18,12 +19,14 @@ from tests.generated import given, settings
 from tests.scale import scaled
 
 SECRET = "XsecretX"
+OPTIONS = CacheOptions(refused_is_empty=True, generations=None)
 TABLES = {
     "topology": factory.TOPOLOGIES,
-    "object_cache": factory._bind(factory.OBJECT_CACHES, True),
-    "mapping_cache": factory._bind(factory.MAPPING_CACHES, True),
+    "object_cache": factory._bind(factory.OBJECT_CACHES, OPTIONS),
+    "mapping_cache": factory._bind(factory.MAPPING_CACHES, OPTIONS),
     "queue": factory.QUEUES,
     "pools_primary": factory.WIDE_COLUMNS,
+    "search": factory.SEARCHES,
 }
 SCHEMES = sorted({scheme for table in TABLES.values() for scheme in table} | {"mysql", "unix", ""})
 REMOTE = [scheme for scheme in SCHEMES if scheme not in LOCAL]

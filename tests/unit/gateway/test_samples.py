@@ -35,6 +35,7 @@ def test_there_is_a_tab_for_each_thing_that_a_newcomer_tries_first() -> None:
         "CreatePin",
         "BoardChanged",
         "CreateSection",
+        "InviteCollaborator",
     ]
 
 

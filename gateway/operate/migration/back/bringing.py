@@ -238,8 +238,7 @@ class Bringer:
         if record is None or not graph.stands(id):
             active = record is not None and record.active  # with a parent that is not
             settled = Settled(subject, has.stands, None if active else digest, ())
-            # A key without a row that stands: an interrupted run may have inserted the row.
-            return Brought(settled, gone=has.stands or (self.write and has.key is not None))
+            return Brought(settled, gone=has.stands)
         target = self._target(kind, ("key",), has.table)
         if target is None:
             note = Note(f"no table becomes a {kind}", kept=False)
@@ -255,6 +254,8 @@ class Bringer:
             if fields[name] is None:
                 message = f"its {name} is not in the old database"
                 return Brought(Settled(subject, has.stands, None, [Note(message, kept=False)]))
+        if self.write:
+            self._ledger.refer(id, {*parents(record).values(), *references(record).values()})
         _set_issuer(wanted)
         for name, value in fields.items():
             if name not in target.origins and value and name != "created":
@@ -276,8 +277,8 @@ class Bringer:
             found = await self._read(of_target)
             await self._leave_stale_covers(of_target, found)
             if self.write:
-                missing = [one.subject for one in of_target if (one.identity or ()) not in found]
-                self._ledger.expect([subject for subject in missing if subject.b])
+                known = [one for one in of_target if one.identity is not None]
+                self._ledger.expect([it.subject for it in known if it.identity not in found])
             for one in of_target:
                 row = found.get(one.identity or ())
                 differing = self._differing(one, row)

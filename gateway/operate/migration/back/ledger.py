@@ -29,8 +29,15 @@ CREATE TABLE IF NOT EXISTS back_edges (mapping TEXT, a INT, b INT, stands INT, d
 CREATE TABLE IF NOT EXISTS back_orders (id INTEGER PRIMARY KEY, digest BLOB);
 CREATE TABLE IF NOT EXISTS back_notes (kind TEXT, a INT, b INT, message TEXT, kept INT,
                                        PRIMARY KEY (kind, a, b, message)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS back_references (id INT, other INT, PRIMARY KEY (id, other))
+                                            WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS back_referring ON back_references (other);
+CREATE TABLE IF NOT EXISTS back_gone (id INTEGER PRIMARY KEY);
 CREATE TEMP TABLE back_todo (kind TEXT, a INT, b INT, PRIMARY KEY (kind, a, b)) WITHOUT ROWID;
 """
+_TABLES = tuple(
+    f"back_{it}" for it in ["objects", "edges", "orders", "notes", "references", "gone"]
+)
 FILLED = "back"
 """The journal's fact that the ledger has the objects of the copy."""
 _SOME = 500
@@ -88,7 +95,7 @@ class BackLedger:
         if self._journal.fact(FILLED) is not None:
             return
         with self._journal.spool.transaction():
-            for table in ("back_objects", "back_edges", "back_orders", "back_notes"):
+            for table in _TABLES:
                 self._db.execute(f"DELETE FROM {table}")
             for kind in OBJECTS:
                 found = self._db.execute(
@@ -141,15 +148,23 @@ class BackLedger:
         """Note subjects that are to be looked at in this run."""
         self._db.executemany("INSERT OR IGNORE INTO back_todo VALUES (?, ?, ?)", subjects)
 
-    def look_at_edges_of(self, gone: Iterable[int]) -> None:
-        """Note the edges that stand, and of which an end is among these objects, or does not stand
-        any more."""
+    def refer(self, id: int, to: Iterable[int]) -> None:
+        """Store the objects to which an object refers, or on which it is."""
+        self._db.execute("DELETE FROM back_references WHERE id = ?", (id,))
+        self._db.executemany(
+            "INSERT OR IGNORE INTO back_references VALUES (?, ?)", [(id, other) for other in to]
+        )
+
+    def went(self, ids: Iterable[int]) -> None:
+        """Note that objects went away, and that all that stands and refers to them, and all edges
+        of them, are to be looked at: also in the next run, unless this run calls `all_seen`."""
         with self._journal.spool.transaction():
-            self._db.execute("CREATE TEMP TABLE IF NOT EXISTS back_gone (id INTEGER PRIMARY KEY)")
-            self._db.execute("DELETE FROM back_gone")
-            self._db.execute("INSERT INTO back_gone SELECT id FROM back_objects WHERE NOT stands")
-            self._db.executemany(
-                "INSERT OR IGNORE INTO back_gone VALUES (?)", [(id,) for id in gone]
+            new = [(id,) for id in ids]
+            self._db.executemany("INSERT OR IGNORE INTO back_gone VALUES (?)", new)
+            self._db.execute(
+                "INSERT OR IGNORE INTO back_todo SELECT o.kind, o.id, 0 FROM back_references r "
+                "JOIN back_objects o ON o.id = r.id "
+                "WHERE o.stands AND r.other IN (SELECT id FROM back_gone)"
             )
             self._db.execute(
                 "INSERT OR IGNORE INTO back_todo SELECT mapping, a, b FROM back_edges "
@@ -157,11 +172,15 @@ class BackLedger:
                 "OR b IN (SELECT id FROM back_gone))"
             )
 
-    def expect(self, edges: Sequence[Subject]) -> None:
-        """Note before their rows are inserted that edges will stand: the next run takes the rows
-        away if this run ends before it has stored the results, and the edges end."""
+    def all_seen(self) -> None:
+        """Forget the objects of `went`."""
+        self._db.execute("DELETE FROM back_gone")
+
+    def expect(self, subjects: Sequence[Subject]) -> None:
+        """Note before rows are inserted that they will stand. If this run ends before it has stored
+        the results, the next run takes the rows away that are gone in Pinway by then."""
         with self._journal.spool.transaction():
-            for subject in edges:
+            for subject in subjects:
                 self._store(subject, True, None)
 
     def waiting(self, kind: str, limit: int) -> list[Subject]:
@@ -203,19 +222,20 @@ class BackLedger:
         return found[0] if found else None
 
     def keys(self, kind: str, table: str) -> list[str]:
-        """The old ids that objects of a table have got without a row that stands."""
+        """The old ids that objects of a table have got, of which no row may stand."""
         found = self._db.execute(
-            "SELECT key FROM back_objects WHERE kind = ? AND source_table = ? AND stands = 0 "
-            "AND key IS NOT NULL",
+            "SELECT key FROM back_objects WHERE kind = ? AND source_table = ? "
+            "AND (stands = 0 OR digest IS NULL) AND key IS NOT NULL",
             (kind, table),
         )
         return [key for (key,) in found]
 
     def keep(self, id: int, kind: str, table: str, key: str) -> None:
-        """Store the old id that a new object gets. It never gets another one."""
+        """Store the old id that a new object gets, and `expect` its row. It never gets another
+        one."""
         self._db.execute(
-            "INSERT INTO back_objects VALUES (?, ?, ?, ?, 0, NULL) ON CONFLICT (id) DO UPDATE "
-            "SET source_table = excluded.source_table, key = excluded.key",
+            "INSERT INTO back_objects VALUES (?, ?, ?, ?, 1, NULL) ON CONFLICT (id) DO UPDATE "
+            "SET source_table = excluded.source_table, key = excluded.key, stands = 1",
             (id, kind, table, key),
         )
 

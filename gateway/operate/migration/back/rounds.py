@@ -35,7 +35,6 @@ BATCH = 200  # subjects that are brought at once
 _KINDS = ("user", "interest", "board", "pin", "comment")
 _ORDER = (*_KINDS, *EDGES)
 """The kinds of subjects, each after the kinds that it needs."""
-_FIRST_EDGES = next(iter(EDGES))
 _PASSES = 3
 """A subject that waits for another one is looked at this many times in a round: the second time it
 may give a name up, the third time the name is free."""
@@ -96,16 +95,16 @@ class WayBack:
         for number in range(_PASSES):
             self._bringer.parks = number == 1
             self._ledger.look_at(waiting)
-            gone, waiting = list[Brought](), []
-            for kind in _ORDER:
-                if kind == _FIRST_EDGES:
-                    self._ledger.look_at_edges_of(it.settled.subject.a for it in gone)
-                for results in await self._all(kind):
-                    changed += sum(it.changed for it in results)
-                    gone += [it for it in results if it.gone]
-                    waiting += [it.settled.subject for it in results if it.is_pending]
+            gone, waiting, seen = dict[Subject, Brought](), [], -1
+            while len(gone) > seen:  # what refers to an object that went away comes, too
+                self._ledger.went(subject.a for subject in list(gone)[max(seen, 0) :])
+                seen = len(gone)
+                for kind in _KINDS:
+                    changed += await self._bring_all(kind, gone, waiting)
+            for kind in EDGES:
+                changed += await self._bring_all(kind, gone, waiting)
             for kind in reversed(_ORDER):
-                some = [it for it in gone if it.settled.subject.kind == kind]
+                some = [it for subject, it in gone.items() if subject.kind == kind]
                 for start in range(0, len(some), BATCH):
                     results = await self._bringer.take_away(some[start : start + BATCH])
                     self._ledger.settle(it.settled for it in results)
@@ -114,6 +113,7 @@ class WayBack:
                 break
         for results in await self._all(ORDERS):
             changed += sum(it.changed for it in results)
+        self._ledger.all_seen()
         left = self._ledger.note_count()
         return BackRound(read, changed, left, time.monotonic() - began)
 
@@ -164,6 +164,18 @@ class WayBack:
                         found.append(Difference(subject, told, "", "unknown", "a row"))
                 after = page.keys[-1]
         return found
+
+    async def _bring_all(
+        self, kind: str, gone: dict[Subject, Brought], waiting: list[Subject]
+    ) -> int:
+        """Bring all waiting subjects of a kind. Adds the ones that are gone, and the ones that are
+        to be looked at again. Returns the number of changed rows."""
+        changed = 0
+        for results in await self._all(kind):
+            changed += sum(it.changed for it in results)
+            gone |= {it.settled.subject: it for it in results if it.gone}
+            waiting += [it.settled.subject for it in results if it.is_pending]
+        return changed
 
     async def _all(self, kind: str) -> list[list[Brought]]:
         """Bring all waiting subjects of a kind, and store the results."""
