@@ -148,9 +148,9 @@ class BinaryLog(Generic[K]):
             event = stream.fetchone()
             if event is None:
                 return logged(at_end=True)
-            # MariaDB closes a connection that reads to the end before all is received, if that is
-            # more than the kernel's buffers hold. The package connects again, and would begin at
-            # the same transaction ids for ever. By a position it goes on where it was.
+            # MariaDB closes a connection that reads to the log's end before all bytes are received,
+            # if they are more than the kernel's buffers hold. The package then connects again: by
+            # transaction ids it would begin anew each time, by a position it goes on.
             stream.auto_position, stream.is_mariadb = None, False
             match event:
                 case TableMapEvent():
