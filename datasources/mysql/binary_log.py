@@ -150,7 +150,7 @@ class BinaryLog(Generic[K]):
                 return logged(at_end=True)
             # MariaDB closes a connection that reads to the log's end before all bytes are received,
             # if they are more than the kernel's buffers hold. The package then connects again: by
-            # transaction ids it would begin anew each time, by a position it goes on.
+            # transaction ids it would repeat the first part, by a position it goes on.
             stream.auto_position, stream.is_mariadb = None, False
             match event:
                 case TableMapEvent():
