@@ -17,7 +17,7 @@ from schema.orders import SORTED_BOARDS, SORTED_PINS, SORTED_USERS, described
 
 described(
     BoardRole,
-    "What a user is on a board.",
+    "The role of a user on a board.",
     OWNER="The user made the board.",
     COLLABORATOR="The user sees the board, and adds and orders pins.",
     INVITED="The user is invited, and may accept or decline.",
@@ -208,7 +208,7 @@ class Board(RecordType, Node):
     )
     viewer_role: BoardRole | None = field(
         collaborators.viewer_role,
-        "What the viewer is on the board; null without a viewer, and for everybody else.",
+        "The role of the viewer on the board; null without a viewer, and for everybody else.",
         cached=0,
     )
     invited_users: Connection[User] | None = field(
