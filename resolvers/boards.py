@@ -14,7 +14,7 @@ from resolvers.columns import Column, lists_of, sizes, viewer_has
 from resolvers.context import ID, Context, object_id
 from resolvers.hidden_objects import even_out
 from resolvers.orders import PinOrder, UserOrder, pin_pages, user_pages
-from resolvers.paging import FIRST, Connection, Pages, object_page, span
+from resolvers.paging import FIRST, Connection, Pages, object_page, show_on, span
 
 
 async def board(context: Context, *, id: ID) -> Board | None:
@@ -83,11 +83,7 @@ async def pins(
 ) -> Pages[Pin]:
     lists = lists_of(Mapping.BOARD_HAS_PINS, boards)
     pages = await pin_pages(context, lists, span(first, after, last, before), order_by)
-    for board, page in zip(boards, pages, strict=True):
-        if isinstance(page, Connection):
-            for edge in page.edges:
-                edge.record = _on(board, edge.record)
-    return pages
+    return show_on(pages, boards, _on)
 
 
 P = TypeVar("P", Pin | BaseException, Pin | BaseException | None)

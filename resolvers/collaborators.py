@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Sequence
 from enum import Enum
+from itertools import compress
 
 from datasources.mappings import ListKey, Mapping
 from datasources.records import Board, User
@@ -10,7 +11,7 @@ from resolvers import visibility
 from resolvers.columns import Column, lists_of
 from resolvers.context import Context
 from resolvers.orders import BoardOrder, UserOrder, board_pages, user_pages
-from resolvers.paging import FIRST, Connection, Pages, empty_page, list_pages, span
+from resolvers.paging import FIRST, Connection, Pages, list_pages, span, with_empty_pages
 from resolvers.visibility import Invitation
 
 
@@ -62,13 +63,10 @@ async def invited_users(
 ) -> Pages[User]:
     """The users who have not answered their invitations. Only a board's owner sees them."""
     part = span(first, after, last, before)
-    own = [board for board in boards if board.owner_id == context.viewer_id]
-    lists = lists_of(Mapping.BOARD_INVITES_USERS, own)
-    pages = iter(await user_pages(context, lists, part, order_by))
-    return [
-        next(pages) if board.owner_id == context.viewer_id else empty_page(context, part)
-        for board in boards
-    ]
+    own = [board.owner_id == context.viewer_id for board in boards]
+    lists = lists_of(Mapping.BOARD_INVITES_USERS, list(compress(boards, own)))
+    pages = await user_pages(context, lists, part, order_by)
+    return with_empty_pages(context, part, own, pages)
 
 
 @bulk
@@ -84,12 +82,10 @@ async def collaborating_boards(
 ) -> Pages[Board]:
     """The boards on which the viewer collaborates. Nobody sees this list of another user."""
     part = span(first, after, last, before)
-    own = [user for user in users if user.id == context.viewer_id]
-    lists = lists_of(Mapping.USER_COLLABORATES_ON_BOARDS, own)
-    pages = iter(await board_pages(context, lists, part, order_by))
-    return [
-        next(pages) if user.id == context.viewer_id else empty_page(context, part) for user in users
-    ]
+    own = [user.id == context.viewer_id for user in users]
+    lists = lists_of(Mapping.USER_COLLABORATES_ON_BOARDS, list(compress(users, own)))
+    pages = await board_pages(context, lists, part, order_by)
+    return with_empty_pages(context, part, own, pages)
 
 
 async def board_invitations(

@@ -115,6 +115,11 @@ class Context:
         return self.viewer_id
 
 
+def optional_id(text: str | None, kind: Kind, *, argument: str) -> int | None:
+    """The id that a client sent, if it sent one. Raises BadInput as `object_id`."""
+    return None if text is None else object_id(text, kind, argument=argument)
+
+
 def object_id(text: str, kind: Kind | None = None, *, argument: str = "id") -> int:
     """The id that a client sent. Raises BadInput that says what is wrong with it."""
     try:

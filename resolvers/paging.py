@@ -8,7 +8,7 @@ A page reads beyond hidden entries as far as `resolvers.scan_limit` allows. If i
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Generic, NamedTuple, TypeVar, cast
+from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 from datasources.errors import BadInput, StoreCorrupt
 from datasources.ids import Kind
@@ -26,6 +26,7 @@ MAX_PAGE = 100
 FIRST = 25
 """The entries of a page without `first` and `last`."""
 R = TypeVar("R", bound=Record)
+S = TypeVar("S", bound=Record)
 Keep = Callable[[Context, Sequence[int]], Awaitable[Mapping[int, R | BaseException]]]
 """Returns the records with these ids that the viewer may see, and an error for each record that
 could not be read."""
@@ -173,6 +174,23 @@ def empty_page(context: Context, span: Span) -> Connection[R]:
     """The page of a list without entries."""
     page = _backward_page if span.backward else _page
     return page(context, [], False, span.cursor is not None, None)
+
+
+def with_empty_pages(
+    context: Context, span: Span, shown: Sequence[bool], pages: Pages[R]
+) -> Pages[R]:
+    """The page of each list that is shown, and an empty page for each other list."""
+    rest = iter(pages)
+    return [next(rest) if is_shown else empty_page(context, span) for is_shown in shown]
+
+
+def show_on(pages: Pages[R], parents: Sequence[S], on: Callable[[S, Any], Any]) -> Pages[R]:
+    """The pages of lists, with each entry as `on` shows it on the list's parent."""
+    for parent, page in zip(parents, pages, strict=True):
+        if isinstance(page, Connection):
+            for edge in page.edges:
+                edge.record = on(parent, edge.record)
+    return pages
 
 
 class _Reading(Generic[R]):

@@ -12,7 +12,7 @@ from resolvers import visibility
 from resolvers.columns import Column, lists_of, sizes
 from resolvers.context import Context
 from resolvers.orders import PinOrder, pin_pages
-from resolvers.paging import FIRST, Connection, Pages, list_pages, span
+from resolvers.paging import FIRST, Pages, list_pages, show_on, span
 
 
 @bulk
@@ -48,11 +48,7 @@ async def pins(
 ) -> Pages[Pin]:
     lists = lists_of(Mapping.SECTION_HAS_PINS, sections)
     pages = await pin_pages(context, lists, span(first, after, last, before), order_by)
-    for section, page in zip(sections, pages, strict=True):
-        if isinstance(page, Connection):
-            for edge in page.edges:
-                edge.record = _in(section, edge.record)
-    return pages
+    return show_on(pages, sections, _in)
 
 
 P = TypeVar("P", Pin, Pin | BaseException)

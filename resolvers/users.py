@@ -1,6 +1,7 @@
 """Users, their boards, pins and likes, and the users, boards and interests that they follow."""
 
 from collections.abc import Sequence
+from itertools import compress
 
 from datasources.errors import BadInput
 from datasources.ids import MAX_LOCAL, Kind, compose
@@ -18,10 +19,10 @@ from resolvers.paging import (
     Connection,
     Pages,
     Span,
-    empty_page,
     list_pages,
     object_page,
     span,
+    with_empty_pages,
 )
 from resolvers.visibility import Found
 
@@ -157,12 +158,10 @@ async def _secret_boards(
     context: Context, users: Sequence[User], span: Span, order_by: BoardOrder | None
 ) -> Pages[Board]:
     """The secret boards of the viewer. All other users have none, as far as the viewer knows."""
-    own = [user for user in users if user.id == context.viewer_id]
-    lists = lists_of(Mapping.USER_HAS_BOARDS, own)
-    pages = iter(await board_pages(context, lists, span, order_by, _only_secret))
-    return [
-        next(pages) if user.id == context.viewer_id else empty_page(context, span) for user in users
-    ]
+    own = [user.id == context.viewer_id for user in users]
+    lists = lists_of(Mapping.USER_HAS_BOARDS, list(compress(users, own)))
+    pages = await board_pages(context, lists, span, order_by, _only_secret)
+    return with_empty_pages(context, span, own, pages)
 
 
 async def _only_secret(context: Context, ids: Sequence[int]) -> Found[Board]:

@@ -7,7 +7,7 @@ from feed_engine.transactions.inputs import BoardChange, NewBoard
 from feed_engine.transactions.results import Crossed, Reordered
 from feed_engine.writes import boards, move
 from resolvers import visibility
-from resolvers.context import Context, object_id
+from resolvers.context import Context, object_id, optional_id
 from resolvers.mutations import inputs, payloads
 from resolvers.payloads import edge, mutation, problem
 
@@ -57,8 +57,8 @@ async def reorder_pin(context: Context, input: inputs.ReorderPin) -> payloads.Re
     viewer_id = context.require_viewer()
     board_id = object_id(input.board_id, Kind.BOARD, argument="boardId")
     pin_id = object_id(input.pin_id, Kind.PIN, argument="pinId")
-    before = _anchor(input.before_pin_id, "beforePinId")
-    after = _anchor(input.after_pin_id, "afterPinId")
+    before = optional_id(input.before_pin_id, Kind.PIN, argument="beforePinId")
+    after = optional_id(input.after_pin_id, Kind.PIN, argument="afterPinId")
     try:
         moved = await reorder.reorder_pin(
             *(context.stores, viewer_id, board_id, pin_id, before, after),
@@ -83,8 +83,8 @@ async def reorder_pins(context: Context, input: inputs.ReorderPins) -> payloads.
         viewer_id,
         board_id,
         [object_id(id, Kind.PIN, argument="pinIds") for id in input.pin_ids],
-        _anchor(input.before_pin_id, "beforePinId"),
-        _anchor(input.after_pin_id, "afterPinId"),
+        optional_id(input.before_pin_id, Kind.PIN, argument="beforePinId"),
+        optional_id(input.after_pin_id, Kind.PIN, argument="afterPinId"),
         key=input.idempotency_key,
     )
     context.forget()
@@ -97,8 +97,8 @@ async def move_pin(context: Context, input: inputs.MovePin) -> payloads.MovePinP
     viewer_id = context.require_viewer()
     pin_id = object_id(input.pin_id, Kind.PIN, argument="pinId")
     board_id = object_id(input.board_id, Kind.BOARD, argument="boardId")
-    before = _anchor(input.before_pin_id, "beforePinId")
-    after = _anchor(input.after_pin_id, "afterPinId")
+    before = optional_id(input.before_pin_id, Kind.PIN, argument="beforePinId")
+    after = optional_id(input.after_pin_id, Kind.PIN, argument="afterPinId")
     moved = await move.move_pin(
         *(context.stores, viewer_id, pin_id, board_id, before, after),
         key=input.idempotency_key,
@@ -117,10 +117,6 @@ async def move_pin(context: Context, input: inputs.MovePin) -> payloads.MovePinP
         to_order_version=placed.order_version,
         feed_token=context.feed_tokens.of(moved.placed.edge) if left else None,
     )
-
-
-def _anchor(text: str | None, argument: str) -> int | None:
-    return None if text is None else object_id(text, Kind.PIN, argument=argument)
 
 
 async def _placed(

@@ -6,7 +6,7 @@ from feed_engine.transactions.inputs import NewSection
 from feed_engine.transactions.results import Crossed, Reordered
 from feed_engine.writes import sections
 from resolvers import visibility
-from resolvers.context import Context, object_id
+from resolvers.context import Context, object_id, optional_id
 from resolvers.mutations import inputs, payloads
 from resolvers.payloads import edge, mutation, problem
 
@@ -51,8 +51,8 @@ async def reorder_section(
 ) -> payloads.ReorderSectionPayload:
     viewer_id = context.require_viewer()
     section_id = object_id(input.section_id, Kind.SECTION, argument="sectionId")
-    before = _anchor(Kind.SECTION, input.before_section_id, "beforeSectionId")
-    after = _anchor(Kind.SECTION, input.after_section_id, "afterSectionId")
+    before = optional_id(input.before_section_id, Kind.SECTION, argument="beforeSectionId")
+    after = optional_id(input.after_section_id, Kind.SECTION, argument="afterSectionId")
     try:
         moved = await sections.reorder_section(
             *(context.stores, viewer_id, section_id, before, after), key=input.idempotency_key
@@ -86,9 +86,9 @@ async def move_pin_to_section(
 ) -> payloads.MovePinToSectionPayload:
     viewer_id = context.require_viewer()
     pin_id = object_id(input.pin_id, Kind.PIN, argument="pinId")
-    section_id = _anchor(Kind.SECTION, input.section_id, "sectionId")
-    before = _anchor(Kind.PIN, input.before_pin_id, "beforePinId")
-    after = _anchor(Kind.PIN, input.after_pin_id, "afterPinId")
+    section_id = optional_id(input.section_id, Kind.SECTION, argument="sectionId")
+    before = optional_id(input.before_pin_id, Kind.PIN, argument="beforePinId")
+    after = optional_id(input.after_pin_id, Kind.PIN, argument="afterPinId")
     moved = await sections.move_pin_to_section(
         *(context.stores, viewer_id, pin_id, section_id, before, after), key=input.idempotency_key
     )
@@ -109,10 +109,6 @@ async def move_pin_to_section(
         to_section=shown.get(section_id or 0),
         removed_pin_id=input.pin_id if moved.from_id not in (None, section_id) else None,
     )
-
-
-def _anchor(kind: Kind, text: str | None, argument: str) -> int | None:
-    return None if text is None else object_id(text, kind, argument=argument)
 
 
 async def _placed_section(

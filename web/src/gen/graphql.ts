@@ -12,7 +12,7 @@ export type BlockUserInput = {
   userId: string | number;
 };
 
-/** What a user is on a board. */
+/** The role of a user on a board. */
 export type BoardRole =
   /** The user sees the board, and adds and orders pins. */
   | 'COLLABORATOR'
