@@ -180,7 +180,6 @@ async def test_no_reader_gets_an_object_older_than_an_acknowledged_write(
     await read_meanwhile(here, seed, scaled(5.0, 20.0))
 
 
-@pytest.mark.nightly  # now and then it reads a row of the outbox without its payload
 @pytest.mark.parametrize("seed", seeds(1, 20))
 async def test_boards_are_linearizable_while_paths_and_caches_fail(here: Site, seed: int) -> None:
     chooser = random.Random(seed)
