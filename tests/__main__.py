@@ -117,7 +117,7 @@ def summary(ended: Counter[str]) -> str:
     return ", ".join(f"{ended[kind]} {kind}" for kind in kinds)
 
 
-def slowest(outcomes: Iterable[Outcome]) -> list[str]:
+def slowest(outcomes: Iterable[Outcome], most: int = SLOWEST) -> list[str]:
     """The files that took longest, with their seconds."""
     costs = sorted(
         ((cost, name) for outcome in outcomes for name, cost in outcome.files.items()),
@@ -125,7 +125,7 @@ def slowest(outcomes: Iterable[Outcome]) -> list[str]:
     )
     return [
         f"{cost.seconds:7.1f} s {cost.processor:7.1f} s of processor time  {name}"
-        for cost, name in costs[:SLOWEST]
+        for cost, name in costs[:most]
     ]
 
 
@@ -133,6 +133,7 @@ def main(words: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests", description=__doc__)
     parser.add_argument("--all", action="store_true", help="also what takes long, with new seeds")
     parser.add_argument("--seed", default=secrets.token_hex(4), help="of the random tests of --all")
+    parser.add_argument("--slowest", type=int, default=SLOWEST, help="files that the end names")
     parser.add_argument("lanes", nargs="*", metavar="lane", help=f"of {', '.join(LANES)}")
     asked = parser.parse_args(words)
     if unknown := set(asked.lanes) - LANES.keys():
@@ -151,7 +152,8 @@ def main(words: list[str] | None = None) -> int:
         variables |= {ALL: "1", SEED: asked.seed}
         say(f"The random tests have the seed {asked.seed} (`python -m tests --all --seed`).")
     with tempfile.TemporaryDirectory(prefix="pinway-tests-") as folder:
-        return run(Suite(Path(folder), **variables), asked.lanes or list(LANES))
+        suite = Suite(Path(folder), **variables)
+        return run(suite, asked.lanes or list(LANES), asked.slowest)
 
 
 def memory_has_room() -> bool:
@@ -165,8 +167,8 @@ def memory_has_room() -> bool:
     return os.access(MEMORY, os.W_OK) and min(available * 1024, free) > 2 * NEEDED * 1e9
 
 
-def run(suite: Suite, lanes: list[str]) -> int:
-    """Run lanes, and tell how they ended. Returns the exit status."""
+def run(suite: Suite, lanes: list[str], most: int = SLOWEST) -> int:
+    """Run lanes, and tell how they ended, with the slowest files. Returns the exit status."""
     began, status = time.monotonic(), 0
     try:
         suite.run(lane for lane in lanes if lane != LAST)
@@ -182,7 +184,7 @@ def run(suite: Suite, lanes: list[str]) -> int:
     outcomes = list(suite.outcomes.values())
     ended = sum((outcome.ended for outcome in outcomes), Counter[str]())
     say("\nThe files that took longest:")
-    for line in slowest(outcomes):
+    for line in slowest(outcomes, most):
         say(line)
     processor = sum(outcome.processor for outcome in outcomes)
     say(f"\n{time.monotonic() - began:.0f} s, {processor:.0f} s of processor time.")
