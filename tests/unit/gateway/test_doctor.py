@@ -5,6 +5,7 @@ from typing import Any, cast
 
 import pytest
 
+from datasources.errors import StoreTimeout
 from datasources.protocols import Stores
 from datasources.topology import ModShards, ShardRange, Topology
 from gateway.observe.health import readiness
@@ -49,11 +50,32 @@ class Well:
         pass
 
 
-def stores(away: str | None) -> Stores:
+def stores(away: str | None, mapping_cache: Well | None = None) -> Stores:
     well, sides = Well(), SimpleNamespace(primary=Well(), standby=Well())
     parts: dict[str, Any] = {"pools": sides, "feeds": sides, "shards": Shards(away)}
-    names = ("object_cache", "mapping_cache", "queue", "topology")
+    parts["mapping_cache"] = mapping_cache or well
+    names = ("object_cache", "queue", "topology")
     return cast(Stores, SimpleNamespace(**parts, **dict.fromkeys(names, well)))
+
+
+class LateOnce(Well):
+    """A cache whose first answer comes too late."""
+
+    def __init__(self) -> None:
+        self.pings = 0
+
+    async def ping(self) -> None:
+        self.pings += 1
+        if self.pings == 1:
+            raise StoreTimeout("no answer within 0.25 s")
+
+
+async def test_a_fault_is_told_only_if_it_lasts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "BETWEEN", 0.0)
+    found = await doctor._states(stores(None, LateOnce()))
+    assert {f.state for f in found if f.check == "mapping_cache"} == {doctor.OK}
+    away = {f.check: f for f in await doctor._states(stores("A: Connection refused"))}
+    assert away["shards A"].state == doctor.FAULT
 
 
 async def test_the_advice_for_a_slave_whose_master_is_away_is_to_promote_it() -> None:
