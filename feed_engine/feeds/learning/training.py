@@ -34,15 +34,16 @@ Floats = NDArray[np.float64]
 class Trained(NamedTuple):
     """The outcome of a training. `weights`: what to install; None if `reason` says why nothing is.
     `fitted`: the weights of the fit. `formula` and `learned`: the AUC of both orders on `pairs`
-    pairs of the held-out visits. `low` and `high`: an interval of 90% of their difference."""
+    pairs of the held-out visits. `low` and `high`: an interval of 90% of their difference. All four
+    are None when nothing was judged."""
 
     weights: Weights | None
     reason: str
     fitted: Weights | None = None
-    formula: float = 0.0
-    learned: float = 0.0
-    low: float = 0.0
-    high: float = 0.0
+    formula: float | None = None
+    learned: float | None = None
+    low: float | None = None
+    high: float | None = None
     pairs: int = 0
     viewers: int = 0  # with such pairs
     examples: int = 0  # that were fitted
@@ -74,14 +75,9 @@ def train(examples: Sequence[Example], formula: Weights, *, seed: int = 0) -> Tr
         return told._replace(reason="the fit prefers old pins, which no weights can express")
     fitted = Weights(*(round(float(np.clip(w / in_pool, 0, MOST)), 4) for w in (affinity, likes)))
     low, high = judged.difference(fitted, formula)
-    told = told._replace(
-        fitted=fitted,
-        formula=judged.auc(formula),
-        learned=judged.auc(fitted),
-        low=low,
-        high=high,
-    )
-    if told.learned <= told.formula:
+    by_formula, by_fit = judged.auc(formula), judged.auc(fitted)
+    told = told._replace(fitted=fitted, formula=by_formula, learned=by_fit, low=low, high=high)
+    if by_fit <= by_formula:
         return told._replace(reason="the learned order is no better than the formula's")
     if low < 0:
         return told._replace(reason="the learned order may be worse than the formula's")

@@ -70,13 +70,18 @@ def test_without_actions_nothing_is_installed_and_the_status_says_so(data: Path)
     assert status == FOUND
     assert "no visit has examples yet: nothing is installed" in output
     assert weights(data) == Weights()
+    _, output = pinway(data, "train", "--json")
+    found = json.loads(output[output.index("{") :])
+    assert [found[name] for name in ("formula", "learned", "low", "high")] == [None] * 4
 
 
 def test_better_weights_are_installed_used_and_removed(
     data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     better = Weights(0.75, 0.25)
-    told = Trained(better, "the learned order is better than the formula's", better, 0.6, 0.7)
+    told = Trained(
+        better, "the learned order is better than the formula's", better, 0.6, 0.7, 0.05, 0.15
+    )
     monkeypatch.setattr(training, "train", lambda *_, **__: told._replace(pairs=9, viewers=2))
     status, output = pinway(data, "train", "--dry-run")
     assert (status, weights(data)) == (0, Weights())
