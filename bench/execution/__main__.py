@@ -214,21 +214,26 @@ def _inside_rows(inside: measures.Inside) -> list[Row]:
         versus = f"stock in process; {took['cached'] / took['ours']:.1f} x stock with caches"
         rows.append(Row(shape, took["stock"] / took["ours"], "x", ">= 10", versus))
     sight, memory, block = inside["first sight"], inside["memory"], inside["block"]
-    return [
-        *rows,
+    rows.append(
         Row(
             "first sight of an operation",
             sight["ours"] / sight["core"],
             "x",
             "<= 3",
             f"graphql-core's parse and validate, {sight['core'] * 1e3:.2f} ms",
-        ),
-        Row(
-            f"memory of {memory['plans']:,} cached plans",
-            memory["bytes"] / 2**20,
-            "MiB",
-            versus=f"{memory['bytes'] / memory['plans'] / 1024:.1f} KiB each",
-        ),
+        )
+    )
+    if memory is not None:
+        rows.append(
+            Row(
+                f"memory of {memory['plans']:,} cached plans",
+                memory["bytes"] / 2**20,
+                "MiB",
+                versus=f"{memory['bytes'] / memory['plans'] / 1024:.1f} KiB each",
+            )
+        )
+    return [
+        *rows,
         Row(
             f"longest block of the loop, {block['objects']:,} objects answered",
             block["longest"] * 1e3,
