@@ -15,11 +15,11 @@ TESTS = Path(__file__).parent
 LANES: dict[str, tuple[str, ...]] = {
     "real": ("real", "run/test_documented_commands.py"),
     "clusters": ("contract", "faults", "run/test_live_workers.py", "run/test_workers.py"),
+    "faults": ("faults", "importing", "migration"),
     "feeds": ("stores/feed_engine",),
     "outside": ("outside",),
     "replication": ("replication",),
     "execution": ("execution", "schema", "unit/gateway/execution"),
-    "faults": ("faults", "importing", "migration"),
     "units": ("",),
     "stores": ("contract", "stores"),
     "http": ("http", "telemetry"),

@@ -10,7 +10,7 @@ from tests.migration.old_world import HUGE, ROWS, OldDatabase, many
 from tests.migration.processes import copied, exported, killed_at, pinway
 from tests.scale import scaled, seed
 
-KILLS = scaled(3, 8)
+KILLS = scaled(2, 8)
 
 
 def reports(told: dict[str, Any]) -> dict[str, list[tuple[bool, str]]]:
