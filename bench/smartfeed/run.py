@@ -25,10 +25,11 @@ from gateway.site.graph import graph_file
 from gateway.site.installation import install
 
 MEASURE = "a population's week"
-PEER, ALONE, OURS = "newest first", "newest first, with walks", "affinity, likes and walks"
+PEER, ALONE, OURS = "newest first", "newest first, with walks", "affinity, likes, walks and shares"
 _BY_TIME: dict[str, Any] = {
     "feeds.affinity_weight": NEWEST.affinity,
     "feeds.likes_weight": NEWEST.likes,
+    "feeds.rates_power": 0,
 }
 ARMS: dict[str, dict[str, Any]] = {
     PEER: {**_BY_TIME, "jobs.related_hours": 0},

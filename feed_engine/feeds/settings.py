@@ -47,6 +47,8 @@ class FeedSettings:
             Source.POPULAR: 0,  # fills what the other sources leave
         }
     )
+    rates_power: float = 2.0  # how much a viewer's likes change the rates (see `smart.shares`)
+    least_share: float = 0.1  # share of a source in the changed rates, at least
 
 
 DEFAULTS = FeedSettings()

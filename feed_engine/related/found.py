@@ -1,12 +1,15 @@
 """Public pins of the roots that walks found."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
+from datasources.errors import StoreError
 from datasources.protocols import Stores
 from datasources.records import Pin
 from feed_engine.feeds.content import public_pins
+from feed_engine.feeds.smart import materialized
 from feed_engine.related.spread import spread
 from feed_engine.related.walks import Walks
 
@@ -70,7 +73,8 @@ async def related_pins(
     viewer_id: int,
 ) -> list[Related] | None:
     """Up to `wanted` pins that everybody may see, best first, few of one board. The viewer's own
-    pins are left out. None without a graph."""
+    pins are left out, and pictures that the home feed showed to the viewer. None without a
+    graph."""
     act = roots_of(queries, wanted, seed=seed, but=but, plan=plan)
     roots = await walks.run(act, patient=True)
     if roots is None:
@@ -78,7 +82,15 @@ async def related_pins(
 
     async def public(ids: Sequence[int]) -> Mapping[int, Pin]:
         found = await public_pins(stores, ids)
-        return {id: pin for id, pin in found.items() if pin.owner_id != viewer_id}
+        pictures = {id for pin in found.values() for id in (pin.id, pin.root)}
+        gone = set[int]()
+        with suppress(StoreError):  # a visit looks again
+            gone = await materialized.shown_to(stores.feeds, viewer_id, list(pictures))
+        return {
+            id: pin
+            for id, pin in found.items()
+            if pin.owner_id != viewer_id and gone.isdisjoint((pin.id, pin.root))
+        }
 
     return (await shown([roots], wanted, public))[0]
 

@@ -121,12 +121,23 @@ def explained(found: Mapping[str, Any]) -> list[str]:
     zero = max((each["score"]["in_pool"] for each in every), default=0.0)
     told = [f"{n:3}  {_entry(each, zero)}" for n, each in enumerate(pins, 1)]
     told = told or ["the next visit shows no new pin"]
+    told += ["", _shares(found)]
     if found["learned"]:
         weights = ", ".join(f"{name} {weight:g}" for name, weight in found["weights"].items())
         told += ["", f"the weights are learned: {weights}"]
     if found["verdict"]:
         told += ["", f"{found['verdict'].lower()}: {found['because']}"]
     return told + ([f"     {_entry(asked, zero)}"] if asked else [])
+
+
+def _shares(found: Mapping[str, Any]) -> str:
+    by_source: Mapping[str, Mapping[str, float]] = found["shares"]
+    parts = [
+        f"{name} {each['share']:.0%} (liked {each['liked']:g} of {each['shown']:g} shown)"
+        for name, each in by_source.items()
+    ]
+    by = "what the viewer liked of recent visits" if found["shares_learned"] else "the settings"
+    return f"shares by {by}: {', '.join(parts)}"
 
 
 def _entry(each: Mapping[str, Any], zero: float) -> str:

@@ -8,6 +8,7 @@ from datasources.ids import Kind
 from datasources.protocols import Stores
 from datasources.records import Board, Interest, Pin, User
 from feed_engine.feeds.smart.explain import Explained, Explanation, explain
+from feed_engine.feeds.smart.shares import Rates, Shares, Tally
 from feed_engine.transactions import access
 from gateway.site.runtime import Runtime
 from resolvers import nodes
@@ -41,7 +42,13 @@ async def explain_feed(runtime: Runtime, username: str, pin: str | None) -> dict
     )
     weights = runtime.feeds.weights._asdict()
     learned = runtime.feeds.learned.weights is not None
-    return await _plain(context, found) | {"weights": weights, "learned": learned}
+    rates = runtime.feeds.settings.rates
+    return await _plain(context, found) | {
+        "weights": weights,
+        "learned": learned,
+        "shares": _shares(found.shares, rates),
+        "shares_learned": found.shares.rates != rates,
+    }
 
 
 async def _plain(context: Context, found: Explanation) -> dict[str, Any]:
@@ -54,6 +61,23 @@ async def _plain(context: Context, found: Explanation) -> dict[str, Any]:
         "because": found.verdict and found.verdict.value,
         "asked": _entry(found.asked, names) if found.asked else None,
     }
+
+
+def _shares(found: Shares, rates: Rates) -> dict[str, Any]:
+    """For each source that is mixed, its share by the settings and in the visit, and the pins that
+    recent visits showed and the viewer liked, decayed by age."""
+    before, after = sum(rates.values()), sum(found.rates.values())
+    told = {}
+    for source, rate in rates.items():
+        if rate:
+            tally = found.tallies.get(source, Tally())
+            told[source.name] = {
+                "settings": round(rate / before, 3),
+                "share": round(found.rates[source] / after, 3),
+                "shown": round(tally.shown, 1),
+                "liked": round(tally.liked, 1),
+            }
+    return told
 
 
 async def _names(context: Context, ids: Iterable[int]) -> Mapping[int, str]:

@@ -190,6 +190,8 @@ class Feeds(Table):
     chunk_seconds: Seconds = 0.15
     chunk: Annotated[int, Field(ge=1, le=500)] = 25
     rates: str = "5:3:2"
+    rates_power: Weight = 2.0
+    least_share: Annotated[float, Field(ge=0, le=0.3)] = 0.1
     affinity_weight: Weight = 0.5
     likes_weight: Weight = 0.5
     explore: Annotated[float, Field(ge=0, le=0.5)] = 0.0

@@ -76,6 +76,8 @@ def _feed_settings(settings: Settings) -> FeedSettings:
         generator_seconds=feeds.chunk_seconds,
         chunk=feeds.chunk,
         rates=rates | {Source.POPULAR: 0},
+        rates_power=feeds.rates_power,
+        least_share=feeds.least_share,
         explore=feeds.explore,
         weights=Weights(feeds.affinity_weight, feeds.likes_weight),
     )

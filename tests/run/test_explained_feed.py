@@ -38,10 +38,27 @@ async def test_an_operator_sees_why_a_pin_comes_and_why_not(tmp_path: Path) -> N
             [entry] = found["pins"]
             assert (entry["id"], entry["title"], entry["cause"]) == (pin, "Rye", "bob")
             assert found["verdict"] == "CHOSEN"
+            assert found["shares"]["FOLLOWED"] == {
+                "settings": 0.5,
+                "share": 0.5,
+                "shown": 0,
+                "liked": 0,
+            }
             lines = explained(found)
             assert lines[0] == f"  1  {pin} 'Rye': FOLLOWED_USER bob; in its pool +0.00"
-            assert lines[2] == "chosen: the next visit shows it"
+            assert lines[2].startswith("shares by the settings: FOLLOWED 50% (liked 0 of 0 shown)")
+            assert lines[4] == "chosen: the next visit shows it"
             assert (await ask("bob", pin))["verdict"] == "OWN"
+            await gateway.data("{ homeFeed { edges { node { id } } } }", "ann")
+            await gateway.mutate("ann", "likePin", "pin { id }", pinId=pin)
+            found = await ask("ann")
+            assert found["shares_learned"]
+            assert found["shares"]["FOLLOWED"] == {
+                "settings": 0.5,
+                "share": 0.5,
+                "shown": 1,
+                "liked": 1,
+            }
             with pytest.raises(PinwayError, match="there is no user 'cid'"):
                 await ask("cid")
             await gateway.mutate("bob", "deleteAccount", "deletedUserId", username="bob")

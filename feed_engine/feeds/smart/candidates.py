@@ -29,7 +29,7 @@ from feed_engine.feeds.own_writes import in_pools, read_seeing
 from feed_engine.feeds.preferences import of_pages, requests
 from feed_engine.feeds.rows import FORMER_POPULAR_ROW, Source
 from feed_engine.feeds.settings import Feeds, FeedSettings, Passed, Preferences
-from feed_engine.feeds.smart import materialized, pool_rows, pools
+from feed_engine.feeds.smart import materialized, pool_rows, pools, shares
 from feed_engine.feeds.smart.diversity import Groups, is_diverse
 from feed_engine.feeds.smart.exploration import Explored, explore
 from feed_engine.feeds.smart.generator import Candidate, board_of, generate
@@ -39,6 +39,7 @@ from feed_engine.feeds.smart.pool_rows import PoolRow, PoolRows, read_pages
 from feed_engine.feeds.smart.pools import brought_by
 from feed_engine.feeds.smart.ranking import BROUGHT_BY_FOLLOW, Ranking
 from feed_engine.feeds.smart.scores import HALF_LIFE
+from feed_engine.feeds.smart.shares import Shares
 from feed_engine.feeds.visible import Visible
 from feed_engine.feeds.visits import Remembered, Span
 from feed_engine.outbox.completion import keep
@@ -136,6 +137,8 @@ class Candidates:
         self._left: set[Candidate] = set()  # what brought them isn't followed
         self._moved: set[Candidate] = set()  # what brought them no longer has the pin
         self._checked: set[Candidate] = set()
+        self._likes = shares.Likes()  # as read with the followed interests
+        self.shares = Shares(feeds.settings.rates)
         self.beside: Sequence[int] = ()
         """Pins that the page needs besides the chunk. They are loaded with the first candidates."""
         self.side: Side | None = None  # the worse of the sides that answered; None: none yet
@@ -165,6 +168,14 @@ class Candidates:
         if generation != self._passed.generation:
             self._rows.go_on(_looking_below(generation + 1, spans))
 
+    def mix(self, earlier: Iterable[Remembered]) -> None:
+        """Mix the sources by what the viewer liked of earlier visits."""
+        settings = self._feeds.settings
+        tallies = shares.tallied(earlier, self._likes, self._feeds.clock())
+        power, least = settings.rates_power, settings.least_share
+        rates = shares.learned(settings.rates, tallies, power=power, least=least)
+        self.shares = Shares(rates, tallies)
+
     def prefer(self, preferences: Preferences) -> None:
         """Choose by the viewer's preferences."""
         self.ranking.preferences = preferences
@@ -178,7 +189,7 @@ class Candidates:
         `taken` are the pins of the earlier visits that the viewer's shard returned. All other
         visits were already saved at that time, so the shown pins are looked up afterwards.
         """
-        rates, ahead, first = self._feeds.settings.rates, size + size // 4 + SPARE, True
+        rates, ahead, first = self.shares.rates, size + size // 4 + SPARE, True
         looked_up, checks = LOOKED_UP * ahead, 0
         while True:
             over = self._clock() >= self._until
@@ -248,7 +259,7 @@ class Candidates:
         Only a loaded pin tells its owner. So candidates that were not loaded always seem to be
         better than loaded ones that are held back, and a visit could load all popular pins."""
         found = list(islice(self._generate(taken, checked=True), len(wanted)))
-        rates = self._feeds.settings.rates
+        rates = self.shares.rates
         fillers, most = (sum(not rates[c.source] for c in some) for some in (found, wanted))
         return found if len(found) == len(wanted) and fillers <= most else []
 
@@ -403,16 +414,18 @@ class Candidates:
         feeds, most = self._feeds, self._feeds.settings.interests
         key = ListKey(FOLLOWS[Kind.INTEREST], self._viewer_id)
         try:
-            edges, affinities, *preferred = await feeds.stores.shards.mappings.pages(
+            edges, affinities, likes, *preferred = await feeds.stores.shards.mappings.pages(
                 [
                     PageRequest(key, FOLLOWED_INTERESTS),
                     affinity.request(self._viewer_id),
+                    shares.request(self._viewer_id),
                     *requests(self._viewer_id),
                 ]
             )
         except StoreError:
             return feeds.interests.get(self._viewer_id, ())
         self.ranking.learn(affinity.of_page(affinities), feeds.clock())
+        self._likes = shares.of_page(likes)
         self.preferred = of_pages(preferred)
         feeds.remember_preferences(self._viewer_id, self.preferred)
         ids = [edge.to_id for edge in edges]
@@ -427,7 +440,7 @@ class Candidates:
             offered = {s: [c for c in some if self._is_checked(c)] for s, some in offered.items()}
         return generate(
             self.ranking.order(offered),
-            rates=self._feeds.settings.rates,
+            rates=self.shares.rates,
             floor=self._floor,
             excluded=self._dead | self._muted,
             shown=self._shown.union(taken, preferences.hidden),
@@ -439,7 +452,7 @@ class Candidates:
     def _further(self, count: int, chosen: Collection[Candidate]) -> list[Candidate]:
         """Up to `count` other candidates that were not looked up among the shown pins: of each
         source as many as its rate says, and then the best of all."""
-        rates, offered = self._feeds.settings.rates, self._rows.offered()
+        rates, offered = self.shares.rates, self._rows.offered()
         there = {c.pin_id for c in chosen}
         unknown = {
             source: (c for c in offered[source] if not (c.pin_id in there or self._is_looked_up(c)))

@@ -14,6 +14,7 @@ from feed_engine.feeds.settings import Feeds
 from feed_engine.feeds.smart.candidates import Candidates, CountLikes, LoadBoards, next_chunk
 from feed_engine.feeds.smart.generator import Candidate
 from feed_engine.feeds.smart.ranking import Score
+from feed_engine.feeds.smart.shares import Shares
 from feed_engine.feeds.visible import Visible
 
 
@@ -45,10 +46,11 @@ class Explained(NamedTuple):
 
 
 class Explanation(NamedTuple):
-    """The pins that a new visit would show, in their order. `verdict` and `asked` are about one
-    pin: what happens to it, and its candidate, if it has one."""
+    """The pins that a new visit would show, in their order, and the sources' shares. `verdict` and
+    `asked` are about one pin: what happens to it, and its candidate, if it has one."""
 
     chosen: Sequence[Explained]
+    shares: Shares
     verdict: Verdict | None = None
     asked: Explained | None = None
 
@@ -70,6 +72,7 @@ async def explain(
     candidates.prefer(candidates.preferred or preferences.NONE)
     size, taken, generation, spans = next_chunk(feeds.settings, known)
     candidates.go_on(generation, spans)
+    candidates.mix(known)
     best = await candidates.choose(size, taken)
     chosen, _ = candidates.explored(best, taken, generation + 1)
 
@@ -78,11 +81,12 @@ async def explain(
 
     told = [explained(c) for c in chosen]
     if pin_id is None:
-        return Explanation(told)
+        return Explanation(told, candidates.shares)
     of_pin = [*(c for c in chosen if c.pin_id == pin_id), *candidates.of(pin_id)]
     pin = (await visible([pin_id])).get(pin_id)
     verdict = await _verdict(candidates, viewer_id, pin, chosen, of_pin, taken)
-    return Explanation(told, verdict, explained(of_pin[0]) if of_pin else None)
+    of_asked = explained(of_pin[0]) if of_pin else None
+    return Explanation(told, candidates.shares, verdict, of_asked)
 
 
 async def _verdict(

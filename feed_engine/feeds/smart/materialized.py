@@ -7,6 +7,7 @@ days. Both sides store both rows. Cells are stamped with the visit's time.
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
+from datasources.errors import StoreError
 from datasources.protocols import Cell, Sides, WideColumnStore
 from feed_engine.feeds.counts import COUNTS
 from feed_engine.feeds.dual import write_both
@@ -47,6 +48,15 @@ async def shown_among(store: WideColumnStore, user_id: int, pins: Sequence[int])
     """The given pins that a saved visit of the user showed."""
     cells = await store.get(SHOWN, id_row(user_id), [id_row(pin) for pin in pins]) if pins else {}
     return {int.from_bytes(column, "big") for column in cells}
+
+
+async def shown_to(sides: Sides, user_id: int, pins: Sequence[int]) -> set[int]:
+    """The given pins that a saved visit of the user showed, by the primary; by the standby if the
+    primary fails. Raises StoreError if both fail."""
+    try:
+        return await shown_among(sides.primary, user_id, pins)
+    except StoreError:
+        return await shown_among(sides.standby, user_id, pins)
 
 
 async def save(

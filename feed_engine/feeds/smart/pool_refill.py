@@ -6,9 +6,8 @@ separately.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection
 
-from datasources.errors import StoreError
 from datasources.ids import Kind
 from datasources.protocols import Stores, WideColumnStore
 from datasources.together import together
@@ -92,20 +91,13 @@ async def _unseen(
     while True:
         newest = await newest_followed(stores, viewer_id, edges, searched)
         ids = list({id for found in newest for id in (found.pin.id, found.pin.root)})
-        shown = await _shown(stores, viewer_id, ids)
+        shown = await materialized.shown_to(stores.feeds, viewer_id, ids)
         unseen = [n for n in newest if shown.isdisjoint((n.pin.id, n.pin.root))]
         if len(newest) < searched or searched >= DEEPEST * count:
             return unseen[:count], len(unseen) <= count
         if len(unseen) >= count:
             return unseen[:count], False
         searched *= 2
-
-
-async def _shown(stores: Stores, viewer_id: int, ids: Sequence[int]) -> set[int]:
-    try:
-        return await materialized.shown_among(stores.feeds.primary, viewer_id, ids)
-    except StoreError:
-        return await materialized.shown_among(stores.feeds.standby, viewer_id, ids)
 
 
 async def _followed(stores: Stores, viewer_id: int) -> set[int]:

@@ -180,6 +180,7 @@ async def _begin(
         if failed:
             return Chunk(owed=min(size, settings.owed_cap), spans=spans)
         candidates.go_on(generation, spans)
+        candidates.mix(earlier)
         best = await candidates.choose(size, taken)
         chosen, odds = candidates.explored(best, taken, generation + 1)
         assert candidates.side is not None

@@ -68,6 +68,24 @@ async def test_a_save_walks_too_and_what_the_viewer_has_is_left_out(
         assert {cause for _, cause in found} <= {ours[0].id, ours[1].id, saved.id}
 
 
+async def test_pictures_that_a_visit_showed_do_not_come_again(
+    feeding: Feeding, tmp_path: Path
+) -> None:
+    ours, _ = await tastes(feeding)
+    viewer = await feeding.user()
+    async with walking(feeding.stores, tmp_path) as walks:
+        await writes.like_pin(feeding.stores, viewer.id, ours[0].id)
+        await drain_with(feeding.stores, walks)
+        feeding.settings = FeedSettings(chunk=2, generator_seconds=60)
+        shown = pins_of(await feeding.home(viewer, first=2))
+        await drain_with(feeding.stores, walks)
+        left = {pin.id for pin in ours[1:]}.difference(shown)
+        assert len(left) == 2
+        found = await fill(feeding.stores, walks, viewer.id, at=feeding.now, first=[ours[0]])
+        assert found == 2
+        assert {pin for pin, _ in await pool(feeding, viewer)} == left
+
+
 async def test_secret_and_deleted_pins_never_come_though_the_graph_still_has_them(
     feeding: Feeding, tmp_path: Path
 ) -> None:
