@@ -3,7 +3,7 @@
 The name is the task's type or, if a row is one task as a whole, the row's kind.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -115,9 +115,21 @@ def handlers(settings: FeedSettings, walks: Walks | None = None) -> Mapping[str,
     """The table. Its functions use the given limits of feeds and graph of related pins."""
     if settings is DEFAULTS and walks is None:
         return HANDLERS
+
+    def within(handler: Callable[..., Awaitable[None]]) -> Handler:
+        return partial(handler, settings=settings)
+
     liked: Handler = partial(pin_liked, settings=settings, walks=walks)
     changed: dict[str, Handler] = {
+        "PinPublished": noting(within(pin_published), _pin),
+        "PinArrived": noting(within(pin_arrived), _pin),
+        "FanOutBatch": within(pin_to_batch),
+        "Followed": noting(notifying(within(followed), notify_of_follow), _target, SEARCH),
+        "Unfollowed": noting(notifying(within(unfollowed), notify_of_follow), _target, SEARCH),
+        "FeedShort": within(feed_short),
+        "InterestShort": within(interest_short),
+        "PoolShort": within(pool_short),
         "PinLiked": noting(notifying(liked, notify_of_like), _pin, SEARCH),
-        "VisitShown": partial(visit_shown, settings=settings),
+        "VisitShown": within(visit_shown),
     }
     return {**HANDLERS, **changed}

@@ -131,7 +131,8 @@ async def _import(
             await importing.read(bars)
         with Bars() as bars:
             async with running(settings, jobs=False, create=bars) as runtime:
-                return await importing.write(runtime.stores, bars, runtime.walks)
+                limits = runtime.feeds.settings
+                return await importing.write(runtime.stores, bars, runtime.walks, limits)
 
 
 async def _read_beside_opening(settings: Settings, importing: Import) -> ImportReport:
@@ -143,7 +144,8 @@ async def _read_beside_opening(settings: Settings, importing: Import) -> ImportR
             async with running(settings, jobs=False, create=bars) as runtime:
                 held.release()
                 await reading
-                return await importing.write(runtime.stores, bars, runtime.walks)
+                limits = runtime.feeds.settings
+                return await importing.write(runtime.stores, bars, runtime.walks, limits)
         finally:
             reading.cancel()
             await asyncio.gather(reading, return_exceptions=True)

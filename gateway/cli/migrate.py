@@ -248,7 +248,13 @@ async def _copy(settings: Settings, mapping: Mapping, *, feeds: bool) -> _Copied
         with Bars() as bars:
             async with running(settings, jobs=False, create=bars) as runtime:
                 report = await write_rows(
-                    runtime.stores, mapping.name, journal, bars, feeds=feeds, walks=runtime.walks
+                    runtime.stores,
+                    mapping.name,
+                    journal,
+                    bars,
+                    feeds=feeds,
+                    walks=runtime.walks,
+                    limits=runtime.feeds.settings,
                 )
         journal.set_fact("copied", "yes")
         return _Copied(reading, report, journal.counts(), journal.write_report())

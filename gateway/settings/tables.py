@@ -51,6 +51,7 @@ def _is_here(address: str) -> bool:
 Seconds = Annotated[float, Field(gt=0, le=3600)]
 Weight = Annotated[float, Field(ge=0, le=10)]
 Share = Annotated[float, Field(ge=0, le=1)]
+Cap = Annotated[int, Field(ge=100, le=100_000)]
 Port = Annotated[int, Field(ge=0, le=65535)]
 Names = Annotated[tuple[str, ...], BeforeValidator(_split)]
 """A list; as text, separated by commas."""
@@ -195,6 +196,10 @@ class Feeds(Table):
     affinity_weight: Weight = 0.5
     likes_weight: Weight = 0.5
     explore: Annotated[float, Field(ge=0, le=0.5)] = 0.0
+    oldest_days: int = Field(default=3_600, ge=1, le=36_500)
+    following_cap: Cap = 1_000
+    pool_cap: Cap = 1_000
+    popular_cap: Cap = 5_000
 
     @field_validator("rates")
     @classmethod

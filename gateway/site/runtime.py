@@ -14,6 +14,7 @@ from datasources.protocols import Job, SearchStore, Sides, Stores, Switches
 from datasources.recording import OK, Recording, outcome_of, recorded
 from feed_engine.feeds.rows import Source
 from feed_engine.feeds.settings import Feeds, FeedSettings, Weights
+from feed_engine.feeds.smart.scores import HALF_LIFE
 from feed_engine.live.hub import Hub
 from feed_engine.live.waiting import Waiting
 from feed_engine.outbox.completion import settle
@@ -22,6 +23,7 @@ from feed_engine.related.upkeep import keep_built
 from feed_engine.related.walks import Walks
 from feed_engine.search.upkeep import keep_indexed
 from feed_engine.speculation import ADAPTIVE, EAGER, FIXED, Policy, Race
+from feed_engine.times import DAY
 from gateway.observe.stores import Jobs
 from gateway.observe.tracing import Tracer, tracing
 from gateway.operate.imports.report import Progress
@@ -68,7 +70,7 @@ class Runtime:
         return {"pools": self.feeds.pools_race, "feeds": self.feeds.feeds_race}
 
 
-def _feed_settings(settings: Settings) -> FeedSettings:
+def feed_settings(settings: Settings) -> FeedSettings:
     feeds = settings.feeds
     mixed = (Source.FOLLOWED, Source.INTEREST, Source.RELATED)
     rates = dict(zip(mixed, map(int, feeds.rates.split(":")), strict=True))
@@ -79,6 +81,11 @@ def _feed_settings(settings: Settings) -> FeedSettings:
         rates_power=feeds.rates_power,
         least_share=feeds.least_share,
         explore=feeds.explore,
+        floor=-feeds.oldest_days * DAY / HALF_LIFE,
+        following_cap=feeds.following_cap,
+        pool_cap=feeds.pool_cap,
+        interest_cap=feeds.pool_cap,
+        popular_cap=feeds.popular_cap,
         weights=Weights(feeds.affinity_weight, feeds.likes_weight),
     )
 
@@ -104,7 +111,7 @@ async def running(
             stores,
             _race(settings, stores.pools),
             _race(settings, stores.feeds),
-            _feed_settings(settings),
+            feed_settings(settings),
         )
         await learned_weights.load(switches, feeds.learned)
         walks = Walks(stores, graph_file(settings)) if settings.jobs.related_hours else None

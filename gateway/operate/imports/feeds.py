@@ -5,10 +5,9 @@ from collections.abc import Iterator
 from functools import partial
 
 from datasources.mappings import Edge, ListKey, Mapping, PageRequest, Position
-from datasources.protocols import Stores
 from datasources.together import together
 from feed_engine.feeds.bulk import build_feeds
-from feed_engine.feeds.settings import DEFAULTS, epoch_ms
+from feed_engine.feeds.settings import epoch_ms
 from feed_engine.feeds.smart.interests import fill
 from feed_engine.feeds.smart.popular_bulk import build_popular
 from gateway.operate.imports.load import Load, batches, patiently
@@ -51,17 +50,17 @@ async def build(load: Load) -> None:
         done += users
         load.step("feeds", done, total, "users")
 
-    await build_feeds(load.stores, _affected(load), more, attempt=patiently)
+    await build_feeds(load.stores, _affected(load), more, settings=load.limits, attempt=patiently)
     at = epoch_ms()
     for rows in batches(load.spool.rows(_INTERESTS), _INTERESTS_AT_ONCE):
         ids = [id for (id,) in rows]
-        await patiently(partial(_fill, load.stores, ids, at))
-    await patiently(partial(build_popular, load.stores))
+        await patiently(partial(_fill, load, ids, at))
+    await patiently(partial(build_popular, load.stores, settings=load.limits))
     load.report.feeds = total
 
 
-async def _fill(stores: Stores, interest_ids: list[int], at: int) -> None:
-    calls = (fill(stores, id, DEFAULTS.interest_cap, at) for id in interest_ids)
+async def _fill(load: Load, interest_ids: list[int], at: int) -> None:
+    calls = (fill(load.stores, id, load.limits.interest_cap, at) for id in interest_ids)
     await together(calls)
 
 

@@ -12,6 +12,7 @@ from datasources.errors import StoreTimeout, StoreUnavailable
 from datasources.ids import Kind
 from datasources.mappings import Edge, ListKey, Mapping
 from datasources.protocols import ShardTx, Stores
+from feed_engine.feeds.settings import DEFAULTS, FeedSettings
 from feed_engine.related.walks import Walks
 from gateway.operate.imports.report import (
     Complaints,
@@ -43,6 +44,7 @@ class Load:
     complaints: Complaints
     progress: OnProgress
     walks: Walks | None = None
+    limits: FeedSettings = DEFAULTS
 
     def step(self, stage: str, done: int, total: int | None, unit: str) -> None:
         self.progress(Progress(stage, done, total, unit))

@@ -16,6 +16,7 @@ from itertools import islice
 
 from datasources.errors import ConfigError
 from datasources.protocols import Stores
+from feed_engine.feeds.settings import DEFAULTS, FeedSettings
 from feed_engine.related.walks import Walks
 from feed_engine.search.upkeep import note_all
 from gateway.operate.imports import (
@@ -116,10 +117,14 @@ class Import:
             progress(self._step(number, ended=True))
 
     async def write(
-        self, stores: Stores, progress: OnProgress, walks: Walks | None = None
+        self,
+        stores: Stores,
+        progress: OnProgress,
+        walks: Walks | None = None,
+        limits: FeedSettings = DEFAULTS,
     ) -> ImportReport:
-        """Write the lines into the stores. With `walks`, build the graph of related pins again, and
-        fill the importing users' pools from it."""
+        """Write the lines into the stores. The feeds have the given limits. With `walks`, build
+        the graph of related pins again, and fill the importing users' pools from it."""
         with self._spool_errors():
             load = Load(
                 stores=stores,
@@ -129,6 +134,7 @@ class Import:
                 complaints=self._complaints,
                 progress=progress,
                 walks=walks,
+                limits=limits,
             )
             await write_lines(load)
         return self._report

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from datasources.protocols import Stores
 from datasources.together import together
+from feed_engine.feeds.settings import DEFAULTS, FeedSettings
 from feed_engine.related.walks import Walks
 from gateway.operate.imports.checks import KINDS
 from gateway.operate.imports.load import Load, batches, patiently
@@ -77,6 +78,7 @@ async def write_rows(
     *,
     feeds: bool = True,
     walks: Walks | None = None,
+    limits: FeedSettings = DEFAULTS,
 ) -> ImportReport:
     """The second pass."""
     report = ImportReport()
@@ -88,6 +90,7 @@ async def write_rows(
         complaints=JournalComplaints(journal, report),
         progress=progress,
         walks=walks,
+        limits=limits,
     )
     await write_lines(load)
     await _claim_old_ids(load, name)
