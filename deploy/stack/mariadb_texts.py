@@ -47,7 +47,9 @@ rpl-semi-sync-master-timeout = 1000000000000
 
 character-set-server = utf8mb4
 max-connections = 500
-table-open-cache = 4000
+# Thousands of shards have more tables that are read again and again than fit into smaller caches.
+table-open-cache = 16000
+table-definition-cache = 16000
 innodb-buffer-pool-size = {buffer_pool}
 innodb-log-file-size = 64M
 # What was acknowledged outlives a crash of the machine. On a slave, too: a slave with tables that

@@ -9,9 +9,11 @@ from datasources.replication.shard_picture import ServerState
 from datasources.together import together
 
 _SIZES = (
-    "SELECT COALESCE(SUM(data_length + index_length), 0) "
-    "FROM information_schema.tables WHERE table_schema REGEXP '^(db|mod)[0-9]{5}$'"
+    "SELECT COALESCE(SUM(file_size), 0) "
+    "FROM information_schema.innodb_sys_tablespaces WHERE name REGEXP '^(db|mod)[0-9]{5}/'"
 )
+"""The bytes of the shards' files. `information_schema.tables` would open each table: minutes for
+thousands of shards."""
 
 
 async def state_of(admin: Admin) -> ServerState:
