@@ -290,25 +290,26 @@ async def _verify(settings: Settings, mapping: Mapping, *, repair: bool) -> Veri
 async def _follow(settings: Settings, mapping: Mapping, *, until_caught_up: bool) -> Round:
     async with opened_work(settings, mapping) as work:
         check_not_done(work.journal)
-        follower = await following(work)
-        rows, told = 0, 0.0
-        while True:
-            found = await follower.round(lambda _: None)
-            rows += found.rows
-            whole = found._replace(rows=rows)
-            if until_caught_up and found.is_caught_up:
-                return whole
-            if time.monotonic() - told >= _SAY:
-                click.echo(whole.words(), err=True)
-                told = time.monotonic()
-            if not found.rows:
-                await asyncio.sleep(_PAUSE)
+        async with following(work) as follower:
+            rows, told = 0, 0.0
+            while True:
+                found = await follower.round(lambda _: None)
+                rows += found.rows
+                whole = found._replace(rows=rows)
+                if until_caught_up and found.is_caught_up:
+                    return whole
+                if time.monotonic() - told >= _SAY:
+                    click.echo(whole.words(), err=True)
+                    told = time.monotonic()
+                if not found.rows:
+                    await asyncio.sleep(_PAUSE)
 
 
 async def _cut_over(settings: Settings, mapping: Mapping, *, within: float, then: str) -> CutOver:
     async with opened_work(settings, mapping) as work:
         check_not_done(work.journal)
-        return await cut_over(await following(work), work.journal, within=within, then=then)
+        async with following(work) as follower:
+            return await cut_over(follower, work.journal, within=within, then=then)
 
 
 async def _find(settings: Settings, name: str, kind: str, old: list[str]) -> dict[str, int]:
