@@ -23,7 +23,7 @@ LANES: dict[str, tuple[str, ...]] = {
     "units": ("",),
     "stores": ("contract", "stores"),
     "http": ("http", "telemetry"),
-    "databases": ("contract", "faults"),
+    "databases": ("contract", "faults", "migration"),
     "engines": ("contract", "stores"),
     "packaging": ("packaging", "stack"),
     "security": ("security",),

@@ -9,6 +9,7 @@ import logging
 import random
 import re
 import ssl
+import threading
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -26,6 +27,7 @@ from pymysqlreplication.row_event import (
 from datasources.errors import ConfigError, StoreCorrupt, StoreUnavailable
 from datasources.mysql.errors import number, translate
 from datasources.mysql.link import Login
+from datasources.mysql.replication import backup_files
 from datasources.sql.source_tables import LogPosition
 from datasources.tls import context
 
@@ -34,13 +36,17 @@ _EVENTS = (
     *(QueryEvent, RotateEvent, XidEvent),
 )
 _ROWS = 5000
-"""Changed rows after which a read ends, at the end of a transaction."""
+_BYTES = 16 << 20
+"""Changed rows, and bytes of the log, after which a read ends, at the end of a transaction."""
 _RAW = "pinway-raw"
 """The name of no character set: the package then leaves a text as its bytes."""
 _BEGINS = re.compile(rb"\s*BEGIN\s*\Z", re.IGNORECASE)
 _ENDS = re.compile(rb"\s*(COMMIT|ROLLBACK)\s*\Z", re.IGNORECASE)
 _PURGED = 1236
 _TIMEOUT = 30  # seconds without a packet
+_IDLE = 3600
+"""Seconds after which the server ends a log that is not read on: the work that a part of it causes
+is done between two reads."""
 
 K = TypeVar("K")
 
@@ -56,8 +62,8 @@ class Statement(NamedTuple):
 class Logged(NamedTuple, Generic[K]):
     """A part of the log that ends between two transactions. `keys`: for each schema and table, the
     primary keys of rows that were inserted, changed or deleted. `next`: the position from which to
-    go on. `at_end`: the log had no more at that moment. `read`: the end of the last event that was
-    read, which may be no part of a transaction."""
+    go on. `at_end`: the log had no more at that moment, or the given end was reached.
+    `read`: the end of the last event that was read, which may be no part of a transaction."""
 
     keys: dict[tuple[str, str], list[K]]
     statements: list[Statement]
@@ -69,7 +75,10 @@ class Logged(NamedTuple, Generic[K]):
 class BinaryLog(Generic[K]):
     """A server's binary log. `key_of` makes the primary key of a table's row from the values of all
     its columns; its ValueError, IndexError and KeyError become StoreCorrupt. `advice` ends the
-    error for a log that no longer has a position."""
+    error for a log that no longer has a position.
+
+    The connection to the server stays open between two reads, until the log's end. A new connection
+    costs more than its login: the server sends at once what the network's buffers hold."""
 
     def __init__(
         self,
@@ -85,6 +94,10 @@ class BinaryLog(Generic[K]):
         # An id under which no replica is likely to read the log.
         self._server_id = random.randrange(1 << 31, 1 << 32)
         self.where = f"the binary log of {login.host}:{login.port}"
+        self._stream: BinLogStreamReader | None = None
+        self._at: LogPosition | str | None = None
+        """The position from which the stream goes on."""
+        self._in_use = threading.Lock()  # the thread of a cancelled read may run still
         tls: ssl.SSLContext | None = context(login.ca) if login.ca else None
         self._login = {
             "host": login.host,
@@ -93,23 +106,65 @@ class BinaryLog(Generic[K]):
             "passwd": login.password,
             "read_timeout": _TIMEOUT,
             "connect_timeout": _TIMEOUT,
+            "init_command": f"SET SESSION net_write_timeout = {_IDLE}",
             **({"ssl": tls} if tls is not None else {}),
         }
 
-    async def read(self, after: LogPosition | str) -> Logged[K]:
-        """The changes after a position: a place in the log, or MariaDB's global transaction ids.
-        Raises ConfigError if the server no longer has that part of its log, StoreCorrupt for a
-        change that can't be read, and StoreError."""
-        return await asyncio.to_thread(self._read, after)
+    async def read(self, after: LogPosition | str, until: LogPosition | None = None) -> Logged[K]:
+        """The changes after a position: a place in the log, or MariaDB's global transaction ids;
+        up to a place, if one is given, or a later one. Raises ConfigError if the server no longer
+        has that part of its log, StoreCorrupt for a change that can't be read, and StoreError."""
+        return await asyncio.to_thread(self._read, after, until)
 
-    def _read(self, after: LogPosition | str) -> Logged[K]:
+    async def close(self) -> None:
+        """End the connection, if one is open."""
+        await asyncio.to_thread(self._close)
+
+    def _close(self) -> None:
+        with self._in_use:
+            self._end()
+
+    def _end(self) -> None:
+        if self._stream is not None:
+            self._stream.close()
+        self._stream = self._at = None
+
+    def _read(self, after: LogPosition | str, until: LogPosition | None) -> Logged[K]:
+        with self._in_use:
+            if self._at != after:
+                self._end()
+            logged: Logged[K] | None = None
+            try:
+                is_new = self._stream is None
+                self._stream = self._stream or self._opened(after)
+                logged = self._collect(self._stream, after, until)
+                if self._stream is None and not is_new:
+                    # The server told the end that was there before this read began.
+                    logged = logged._replace(at_end=False)
+                return logged
+            except (pymysql.Error, OSError, EOFError) as error:
+                if number(error) == _PURGED:
+                    raise ConfigError(
+                        f"{self.where} no longer begins before {after}: {error.args[1]}. "
+                        f"{self._advice}"
+                    ) from error
+                if number(error):
+                    raise translate(error, self.where) from error
+                raise StoreUnavailable(f"{self.where}: {error}") from error
+            finally:
+                if logged is None or logged.at_end:
+                    self._end()
+                elif self._stream is not None:
+                    self._at = logged.next
+
+    def _opened(self, after: LogPosition | str) -> BinLogStreamReader:
         # The package warns of settings on which only values depend, and not keys.
         logging.getLogger("pymysqlreplication").setLevel(logging.ERROR)
         if isinstance(after, LogPosition):
             begins = {"log_file": after.file, "log_pos": after.offset}
         else:
             begins = {"auto_position": after, "is_mariadb": True}
-        stream = BinLogStreamReader(
+        return BinLogStreamReader(
             connection_settings=dict(self._login),
             server_id=self._server_id,
             resume_stream=True,
@@ -121,22 +176,13 @@ class BinaryLog(Generic[K]):
             enable_logging=False,
             **begins,
         )
-        try:
-            return self._collect(stream, after)
-        except (pymysql.Error, OSError, EOFError) as error:
-            if number(error) == _PURGED:
-                raise ConfigError(
-                    f"{self.where} no longer begins before {after}: {error.args[1]}. {self._advice}"
-                ) from error
-            if number(error):
-                raise translate(error, self.where) from error
-            raise StoreUnavailable(f"{self.where}: {error}") from error
-        finally:
-            stream.close()
 
-    def _collect(self, stream: Any, after: LogPosition | str) -> Logged[K]:
+    def _collect(
+        self, stream: Any, after: LogPosition | str, until: LogPosition | None
+    ) -> Logged[K]:
         keys: dict[tuple[str, str], dict[K, None]] = {}
         statements: list[Statement] = []
+        begin: LogPosition | None = None
         end, count = after, 0
 
         def logged(*, at_end: bool) -> Logged[K]:
@@ -147,10 +193,12 @@ class BinaryLog(Generic[K]):
         while True:
             event = stream.fetchone()
             if event is None:
+                self._end()
                 return logged(at_end=True)
-            # MariaDB closes a connection that reads to the log's end before all bytes are received,
-            # if they are more than the kernel's buffers hold. The package then connects again: by
-            # transaction ids it would repeat the first part, by a position it goes on.
+            # The package's request by transaction ids has a byte more than it says, so MariaDB
+            # resets the connection at the log's end, and the rest that was on its way is lost. The
+            # package then connects again: by transaction ids it would repeat the first part, by a
+            # position it goes on.
             stream.auto_position, stream.is_mariadb = None, False
             match event:
                 case TableMapEvent():
@@ -166,7 +214,11 @@ class BinaryLog(Generic[K]):
                         statements.append(Statement(event.schema.decode(), text))
             if _is_boundary(event):
                 end = LogPosition(stream.log_file, stream.log_pos)
-                if count >= _ROWS:
+                begin = begin or end
+                if until is not None and _is_at(end, until):
+                    return logged(at_end=True)
+                size = end.offset - begin.offset if end.file == begin.file else _BYTES
+                if count >= _ROWS or size >= _BYTES:
                     return logged(at_end=False)
 
     def _keys_of(self, event: Any) -> list[K]:
@@ -187,6 +239,11 @@ def _is_boundary(event: Any) -> bool:
     if isinstance(event, QueryEvent):
         return _ENDS.match(_bytes(event.query)) is not None
     return isinstance(event, XidEvent | RotateEvent)
+
+
+def _is_at(place: LogPosition, end: LogPosition) -> bool:
+    one, other = ((backup_files.number(it.file), it.offset) for it in (place, end))
+    return one >= other
 
 
 def _bytes(query: str | bytes) -> bytes:

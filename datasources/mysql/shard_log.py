@@ -1,13 +1,12 @@
 """The rows of shards that changed between two moments, from their server's binary log."""
 
 import re
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence, Set
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence, Set
 from typing import Any
 
 from datasources.errors import ConfigError, StoreUnavailable
 from datasources.mysql.binary_log import BinaryLog, Statement
 from datasources.mysql.link import Login
-from datasources.mysql.replication.backup_files import number
 from datasources.mysql.replication.gtids import earliest, is_before
 from datasources.scans import Changes, Moment
 from datasources.sql.engine import Row, object_place
@@ -38,7 +37,7 @@ class ShardLog:
         }
         self._log = BinaryLog(login, self._shards, tables, self._key_of, advice=_AGAIN)
 
-    async def changes(self, since: Set[str], until: Moment) -> AsyncIterator[Changes]:
+    async def changes(self, since: Set[str], until: Moment) -> AsyncGenerator[Changes, None]:
         """See `datasources.scans.LoggedShards`."""
         for position in since:
             if is_before(until.gtids, position):
@@ -47,17 +46,21 @@ class ShardLog:
                     f"yet {position}, of which there is a dump"
                 )
         after: LogPosition | str = earliest(since)
-        while True:
-            part = await self._log.read(after)
-            for statement in part.statements:
-                self._check(statement)
-            yield {
-                (self._shards[database], table): keys
-                for (database, table), keys in part.keys.items()
-            }
-            after = part.next
-            if part.at_end or _is_at(after, until):
-                return
+        end = LogPosition(until.log, until.offset)
+        try:
+            while True:
+                part = await self._log.read(after, end)
+                for statement in part.statements:
+                    self._check(statement)
+                yield {
+                    (self._shards[database], table): keys
+                    for (database, table), keys in part.keys.items()
+                }
+                after = part.next
+                if part.at_end:
+                    return
+        finally:
+            await self._log.close()
 
     def _key_of(self, table: str, values: Sequence[Any]) -> Row:
         # New columns come after the old columns, so an old row has the key at the same places.
@@ -76,9 +79,3 @@ class ShardLog:
                 f"{self._log.where} does not tell all changes of {databases[0]}, because of the "
                 f"statement {text[:200]!r} (moves of shards have such statements). {_AGAIN}"
             )
-
-
-def _is_at(after: LogPosition | str, until: Moment) -> bool:
-    if isinstance(after, str):
-        return False
-    return (number(after.file), after.offset) >= (number(until.log), until.offset)

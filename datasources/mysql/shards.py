@@ -2,7 +2,7 @@
 masters."""
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence, Set
-from contextlib import AbstractAsyncContextManager, AbstractContextManager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, aclosing
 
 from datasources.errors import ConfigError, StoreError
 from datasources.mysql import log_settings, schema
@@ -121,7 +121,7 @@ class MySqlShards(SqlShards):
         for moving in topology.moving:
             raise ConfigError(
                 f"shards {moving.range[0]}-{moving.range[1]} are being moved to {moving.to}: "
-                "dump when they have moved (`pinway shards show`)"
+                "wait until they have moved (`pinway shards show`)"
             )
         return list(topology.shards_of_masters.values())
 
@@ -139,8 +139,10 @@ class MySqlShards(SqlShards):
             from datasources.mysql.shard_log import ShardLog
         except ImportError as error:
             raise ConfigError(f"pip install 'pinway[migrate]' to read changes: {error}") from None
-        async for some in ShardLog(server.login, shards, tables).changes(since, until):
-            yield some
+        log = ShardLog(server.login, shards, tables)
+        async with aclosing(log.changes(since, until)) as parts:
+            async for some in parts:
+                yield some
 
     def is_logged_by(self, shard: int, server: str) -> bool:
         found = self.objects.topology().range_of(shard)

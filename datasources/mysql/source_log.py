@@ -61,6 +61,10 @@ class SourceLog:
         assert isinstance(found.next, LogPosition)
         return Changes(keys, emptied, found.next, found.at_end, found.read)
 
+    async def close(self) -> None:
+        """End the connection, if one is open."""
+        await self._log.close()
+
     def _key_of(self, table: str, values: Sequence[Any]) -> tuple[str, ...]:
         columns = self._keys[table]
         if len(values) != columns[0].of:

@@ -4,13 +4,16 @@ frees the user's keys: names, e-mail addresses and subjects.
 The user's id stays: an inactive user without a name, and the block that refuses the user's tokens.
 Repins of the user's pins by others keep the number of their source.
 
-Pins that the user added to others' boards are removed, and pins that others added to the user's.
+Pins that the user added to others' boards are removed, with all rows that these boards and their
+sections have of them, and pins that others added to the user's.
 Objects and rows are removed one part at a time, each together with all that refers to it, and the
 row through which it is found goes last. So a killed job finds the rest again.
 """
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import AsyncIterator, Container, Iterable, Sequence
 from functools import partial
+from itertools import groupby
 
 from datasources import records
 from datasources.ids import MAX_LOCAL, Kind, compose, kind_of, shard_of
@@ -24,7 +27,7 @@ from datasources.mappings import (
     lists_of_kind,
 )
 from datasources.protocols import ShardTx, Stores, Table, WideColumnStore
-from datasources.records import Pin, User
+from datasources.records import Board, Pin, User
 from feed_engine.feeds.dual import write_both
 from feed_engine.feeds.rows import (
     FOLLOWING_APPLIED,
@@ -113,9 +116,17 @@ async def _lists_of_others(stores: Stores, task: AccountErased, place: str, save
 async def _remove_into(
     stores: Stores, mapping: Mapping, shard: int, targets: range, own: set[int]
 ) -> None:
+    async for rows in _rows_into(stores, mapping, shard, targets, own):
+        await _remove(stores, mapping, rows)
+
+
+async def _rows_into(
+    stores: Stores, mapping: Mapping, shard: int, targets: range, own: Container[int]
+) -> AsyncIterator[list[Edge]]:
+    """The rows of a shard whose to ids are in a range and among the user's, in pages."""
     after: EdgeKey | None = None
     while rows := await stores.shards.mappings.rows_into(mapping, shard, targets, after, PAGE):
-        await _remove(stores, mapping, [row for row in rows if row.to_id in own])
+        yield [row for row in rows if row.to_id in own]
         after = EdgeKey(mapping, rows[-1].from_id, rows[-1].to_id)
 
 
@@ -148,18 +159,45 @@ async def _erase_listed(stores: Stores, shard: int, keys: Sequence[EdgeKey]) -> 
 async def _pools(stores: Stores, task: AccountErased, place: str, save: Save) -> None:
     """Remove the user's pins from the pools of their interests."""
     interests = set[int]()
-    pin_ids = await _pins_of(stores, task.user_id)
-    for at in range(0, len(pin_ids), PAGE):
-        found = await stores.shards.objects.get(pin_ids[at : at + PAGE])
-        for pin in records.decode_each(Kind.PIN, found).values():
-            if isinstance(pin, Pin):
-                interests.update(pin.interest_ids)
+    async for pin in _stored_pins(stores, task.user_id):
+        interests.update(pin.interest_ids)
     for id in sorted(interests):
         await write_both(stores.pools, partial(_remove_dead, stores, interest_row(id)))
 
 
 async def _remove_dead(stores: Stores, row: bytes, store: WideColumnStore) -> None:
     await pools.remove_dead(stores, store, row)
+
+
+async def _places(stores: Stores, task: AccountErased, place: str, save: Save) -> None:
+    """Remove the rows that others' boards and their sections have of the user's pins, also of pins
+    that came to another board or section. A pin stays on boards of one owner, so they are on the
+    pin's shard."""
+    on_others = defaultdict[int, set[int]](set)
+    boards = {id async for id in all_of(stores, ListKey(Mapping.USER_HAS_BOARDS, task.user_id))}
+    async for pin in _stored_pins(stores, task.user_id):
+        if pin.board_id not in boards:
+            on_others[shard_of(pin.id)].add(pin.id)
+    for shard, own in sorted(on_others.items()):
+        targets = range(min(own), max(own) + 1)
+        await _remove_into(stores, Mapping.SECTION_HAS_PINS, shard, targets, own)
+        async for rows in _rows_into(stores, Mapping.BOARD_HAS_PINS, shard, targets, own):
+            for board_id, some in groupby(rows, lambda row: row.from_id):
+                await _remove_from_board(stores, board_id, [row.to_id for row in some])
+
+
+async def _remove_from_board(stores: Stores, board_id: int, pin_ids: Sequence[int]) -> None:
+    """Remove the rows that a board has of deleted pins. None of them is its cover any more."""
+    key = ListKey(Mapping.BOARD_HAS_PINS, board_id)
+
+    async def work(tx: ShardTx) -> Change:
+        found = await access.lock_any(tx, Board, board_id)
+        if found is not None and found[0].cover_pin_id in pin_ids:
+            await edit(tx, *found, {"cover_pin_id": None})
+        await tx.erase_edges([EdgeKey(*key, pin_id) for pin_id in pin_ids])
+        return change(objects=[board_id], lists=[key])
+
+    await commit(stores, shard_of(board_id), work)
 
 
 async def _pins(stores: Stores, task: AccountErased, place: str, save: Save) -> None:
@@ -183,6 +221,16 @@ async def _pins_of(stores: Stores, user_id: int) -> list[int]:
         async for id in all_of(stores, ListKey(Mapping.BOARD_HAS_PINS, board_id)):
             found[id] = None
     return list(found)
+
+
+async def _stored_pins(stores: Stores, user_id: int) -> AsyncIterator[Pin]:
+    """The pins of `_pins_of` that exist."""
+    pin_ids = await _pins_of(stores, user_id)
+    for at in range(0, len(pin_ids), PAGE):
+        found = await stores.shards.objects.get(pin_ids[at : at + PAGE])
+        for pin in records.decode_each(Kind.PIN, found).values():
+            if isinstance(pin, Pin):
+                yield pin
 
 
 async def _stored(stores: Stores, pin_id: int) -> list[Pin]:
@@ -272,6 +320,7 @@ STEPS: tuple[Step[AccountErased], ...] = (
     _lists_of_others,
     _comments,
     _pools,
+    _places,
     _pins,
     _boards,
     _user,

@@ -234,6 +234,7 @@ class _Copied(NamedTuple):
 
 async def _copy(settings: Settings, mapping: Mapping, *, feeds: bool) -> _Copied:
     with opened_journal(settings, mapping) as journal:
+        check_not_done(journal)
         if journal.fact("followed") is not None:
             raise ConfigError(
                 f"{mapping.name} was repaired or followed since its copy: migrate verify finds "
@@ -263,6 +264,8 @@ async def _copy(settings: Settings, mapping: Mapping, *, feeds: bool) -> _Copied
 async def _verify(settings: Settings, mapping: Mapping, *, repair: bool) -> Verified:
     async with opened_work(settings, mapping) as work:
         stores, ledger = work.runtime.stores, work.ledger
+        if repair:
+            check_not_done(work.journal)
 
         async def compare() -> Verified:
             with Bars("the source") as bars:
@@ -271,7 +274,6 @@ async def _verify(settings: Settings, mapping: Mapping, *, repair: bool) -> Veri
         found = await compare()
         if not repair or not found.differences:
             return found
-        check_not_done(work.journal)
         work.journal.set_fact("followed", "yes")
         ledger.look_at([*(one.row for one in found.differences), *found.new])
         convergence = Convergence(stores, work.source, work.plans, ledger, mapping.name)
@@ -290,25 +292,26 @@ async def _verify(settings: Settings, mapping: Mapping, *, repair: bool) -> Veri
 async def _follow(settings: Settings, mapping: Mapping, *, until_caught_up: bool) -> Round:
     async with opened_work(settings, mapping) as work:
         check_not_done(work.journal)
-        follower = await following(work)
-        rows, told = 0, 0.0
-        while True:
-            found = await follower.round(lambda _: None)
-            rows += found.rows
-            whole = found._replace(rows=rows)
-            if until_caught_up and found.is_caught_up:
-                return whole
-            if time.monotonic() - told >= _SAY:
-                click.echo(whole.words(), err=True)
-                told = time.monotonic()
-            if not found.rows:
-                await asyncio.sleep(_PAUSE)
+        async with following(work) as follower:
+            rows, told = 0, 0.0
+            while True:
+                found = await follower.round(lambda _: None)
+                rows += found.rows
+                whole = found._replace(rows=rows)
+                if until_caught_up and found.is_caught_up:
+                    return whole
+                if time.monotonic() - told >= _SAY:
+                    click.echo(whole.words(), err=True)
+                    told = time.monotonic()
+                if not found.rows:
+                    await asyncio.sleep(_PAUSE)
 
 
 async def _cut_over(settings: Settings, mapping: Mapping, *, within: float, then: str) -> CutOver:
     async with opened_work(settings, mapping) as work:
         check_not_done(work.journal)
-        return await cut_over(await following(work), work.journal, within=within, then=then)
+        async with following(work) as follower:
+            return await cut_over(follower, work.journal, within=within, then=then)
 
 
 async def _find(settings: Settings, name: str, kind: str, old: list[str]) -> dict[str, int]:

@@ -19,6 +19,10 @@ from gateway.settings import Settings
 
 _SAY = 1.0  # seconds between two lines about the lag
 _PAUSE = 1.0  # seconds between two rounds
+_STAYS = (
+    "sections, and boards' collaborators and invitations, stay in Pinway: no table of the old "
+    "database can have them; a pin that a collaborator added becomes its board's owner's"
+)
 
 
 @click.command("back")
@@ -131,6 +135,7 @@ async def _bring(
 ) -> tuple[BackRound, Path]:
     async with opened_back(settings, mapping) as back:
         check_not_ended(back.journal)
+        click.echo(_STAYS, err=True)
         await back.way.begin()
         changed, told = 0, 0.0
         while True:
@@ -156,5 +161,6 @@ async def _end(
     settings: Settings, mapping: Mapping, then: str, *, leave_out: bool
 ) -> tuple[Ended, Path]:
     async with opened_back(settings, mapping) as back:
+        click.echo(_STAYS, err=True)
         ended = await end(back, then=then, leave_out=leave_out)
         return ended, back.way.write_report()

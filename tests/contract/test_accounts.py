@@ -34,8 +34,9 @@ async def new_user(stores: Stores, shard: int, name: str) -> User:
     return (await access.read(stores, User, [id]))[id]
 
 
-async def fill(stores: Stores, ann: User, bob: User) -> set[int]:
-    """Write something of each kind for ann. Returns the ids of her objects."""
+async def fill(stores: Stores, ann: User, bob: User) -> tuple[set[int], list[ListKey]]:
+    """Write something of each kind for ann. Returns the ids of her objects, and lists of bob's that
+    have one of her pins and one of bob's."""
     board = (await writes.create_board(stores, ann.id, writes.NewBoard(name="Cats"))).board
     pin = (await writes.create_pin(stores, ann.id, writes.NewPin(board_id=board.id))).pin
     bobs = (await writes.create_board(stores, bob.id, writes.NewBoard(name="Dogs"))).board
@@ -52,7 +53,20 @@ async def fill(stores: Stores, ann: User, bob: User) -> set[int]:
         await writes.hide_pin(stores, one, pin_id)
         await writes.mute_user(stores, one, other)
         await writes.see_less(stores, one, board_id)
-    return {ann.id, board.id, pin.id, said.id}
+    named = writes.NewSection(board_id=bobs.id, name="Puppies")
+    section = (await writes.create_section(stores, bob.id, named)).section
+    await writes.invite_collaborator(stores, bob.id, bobs.id, ann.id)
+    await writes.accept_invitation(stores, ann.id, bobs.id)
+    shared = (await writes.create_pin(stores, ann.id, writes.NewPin(board_id=bobs.id))).pin
+    for pin_id in (shared.id, bobs_pin.id):
+        await writes.move_pin_to_section(stores, bob.id, pin_id, section.id)
+    cover = writes.BoardChange(cover_pin_id=shared.id)
+    await writes.update_board(stores, bob.id, bobs.id, cover)
+    lists = [
+        ListKey(Mapping.BOARD_HAS_PINS, bobs.id),
+        ListKey(Mapping.SECTION_HAS_PINS, section.id),
+    ]
+    return {ann.id, board.id, pin.id, said.id, shared.id}, lists
 
 
 async def run_due(stores: Stores) -> None:
@@ -72,7 +86,7 @@ async def test_both_jobs_leave_nothing_but_the_id(
         stores = opened._replace(shards=shards)
         ann = await new_user(stores, deployment.shard(8), f"ann{other}")
         bob = await new_user(stores, deployment.shard(other), f"bob{other}")
-        own = await fill(stores, ann, bob)
+        own, lists = await fill(stores, ann, bob)
         await run_due(stores)
         await writes.delete_account(stores, ann.id, writes.Deletion(username=ann.username))
         assert await access.read(stores, User, [ann.id]) == {}
@@ -91,8 +105,12 @@ async def test_both_jobs_leave_nothing_but_the_id(
                 for id in own
                 for ends in ((bob.id, id), (id, bob.id))
             ]
+            + [EdgeKey(*key, id) for key in lists for id in own]
         )
         assert rows == {}
+        assert [head.size for head in (await shards.mappings.heads(lists)).values()] == [1, 1]
+        bobs = (await access.read(stores, Board, [lists[0].from_id]))[lists[0].from_id]
+        assert bobs.cover_pin_id is None
         assert await shards.mod.find("username", [ann.username]) == {}
 
 

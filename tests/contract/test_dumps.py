@@ -279,7 +279,7 @@ async def test_shards_that_are_being_moved_are_not_dumped(
     first, second = mysql.topology.shards
     moving = (Moving(first.range, second.master, 1),)
     shards = mysql.open(msgspec.structs.replace(mysql.topology, moving=moving))
-    with pytest.raises(ConfigError, match=r"are being moved to .*: dump when they have moved"):
+    with pytest.raises(ConfigError, match=r"are being moved to .*: wait until they have moved"):
         await dumped(shards, tmp_path)
     await shards.close()
 

@@ -69,6 +69,9 @@ tables:
     becomes: follow
     columns: {{follower: a, user: b}}
 """
+COVER = """name: title
+      cover: cover
+"""
 HUGE = (1 << 63) + 5  # an old id above 2^36, and above a signed 64-bit number
 ROWS = (
     "INSERT INTO members VALUES (1, 'Ann', 'Ann Lee', 'tea', '2010-05-01 08:00:00'), "
@@ -142,6 +145,22 @@ class OldDatabase:
         file = folder / "migration.yaml"
         file.write_text(text)
         return file
+
+    def mapping_of_way_back(self, folder: Path, changed: dict[str, str] | None = None) -> Path:
+        """Fill the tables, and let the mapping's user write, also while the server is read-only.
+        Returns the mapping file, which has a column for each reference."""
+        self.run(
+            "USE old",
+            *ROWS,
+            *many(members=12, albums=20, bookmarks=60),
+            "ALTER TABLE albums ADD cover BIGINT UNSIGNED",
+            "ALTER TABLE bookmarks MODIFY copied_from BIGINT UNSIGNED",
+            f"GRANT INSERT, UPDATE, DELETE ON old.* TO '{USER}'@'127.0.0.1'",
+            f"GRANT RELOAD, READ ONLY ADMIN ON *.* TO '{USER}'@'127.0.0.1'",
+            "CREATE OR REPLACE USER site@127.0.0.1",
+            "GRANT ALL ON old.* TO site@127.0.0.1",
+        )
+        return self.mapping(folder, changed={"name: title\n": COVER, **(changed or {})})
 
     async def _rows(self, query: str) -> list[tuple[Any, ...]]:
         link = await connect(

@@ -11,8 +11,9 @@ from typing import Any
 from datasources.protocols import Stores
 from gateway.operate.imports.jsonl import sequence_of
 from gateway.operate.migration.copying import find_old
-from gateway.settings import Settings, changed
+from gateway.settings import Settings, changed, read_settings
 from gateway.site.runtime import running
+from tests.migration.processes import SETTINGS
 
 NAME = "old-site"
 _NONE = "1970-01-01T00:00:00+00:00"
@@ -28,8 +29,10 @@ _REFERENCES = {
 
 @asynccontextmanager
 async def pinway_stores(data: Path) -> AsyncIterator[Stores]:
-    """The stores under a directory, with jobs that run."""
-    settings = changed(Settings(), {"data_dir": data})
+    """The stores of a directory (`processes.start`), with jobs that run."""
+    file = data / SETTINGS
+    given = read_settings(file) if file.exists() else Settings()
+    settings = changed(given, {"data_dir": data})
     async with running(settings, jobs=True) as runtime:
         yield runtime.stores
 

@@ -42,8 +42,10 @@ class PinwaySite:
     """Use it as a context manager: it writes until the end of the block, and then does its
     tasks."""
 
-    def __init__(self, data: Path, seed: int, *, pause: float = 0.01) -> None:
+    def __init__(self, data: Path, seed: int, *, prefix: str = "u", pause: float = 0.01) -> None:
+        """`prefix` is the start of new users' names."""
         self._data, self._random, self._pause = data, Random(seed), pause
+        self._prefix = prefix
         self._ends, self._opened = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._run_all)
         self._error: BaseException | None = None
@@ -60,6 +62,11 @@ class PinwaySite:
         self._thread.join()
         if self._error is not None:
             raise self._error
+
+    def wait_for(self, written: int) -> None:
+        """Wait until the site has written so often, or has failed."""
+        while self.written < written and self._thread.is_alive():
+            self._thread.join(0.1)
 
     def _run_all(self) -> None:
         try:
@@ -94,7 +101,7 @@ class PinwaySite:
         on = await self._some(stores, Board)
         to = on if on.owner_id == pin.owner_id else board
         secret = choose((True, False))
-        name = f"u{self._random.randrange(30)}"
+        name = f"{self._prefix}{self._random.randrange(30)}"
         renamed = BoardChange(name=self._new("Renamed"), secret=secret)
         acts: list[Callable[[], Awaitable[object]]] = [
             lambda: sign_up(stores, NewUser(username=name, about=self._new("About"))),

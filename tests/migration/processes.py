@@ -15,13 +15,18 @@ from tests.migration.old_world import PASSWORD
 from tests.pinway_process import ROOT
 
 SECONDS = 600.0
+SETTINGS = "pinway.toml"
+"""The settings' file in a directory of stores, if the shards are not there but on servers."""
 
 
 def start(
     *words: str, data: Path, before: tuple[str, ...] = ("pinway",)
 ) -> "subprocess.Popen[bytes]":
+    """A command on the stores under a directory, or with the settings that the directory has."""
+    settings = data / SETTINGS
+    given = ("--config", str(settings)) if settings.exists() else ()
     return subprocess.Popen(
-        [sys.executable, "-m", *before, *words, "--data-dir", str(data)],
+        [sys.executable, "-m", *before, *words, *given, "--data-dir", str(data)],
         cwd=ROOT,
         env={"PATH": "/usr/bin:/bin", "PINWAY_SOURCE_PASSWORD": PASSWORD},
         stdout=subprocess.PIPE,
@@ -51,6 +56,17 @@ def verified(file: Path, data: Path, *options: str, status: int = 0) -> dict[str
 def followed(file: Path, data: Path) -> dict[str, Any]:
     words = ("migrate", "follow", str(file), "--until-caught-up", "--json")
     told: dict[str, Any] = json.loads(pinway(*words, data=data))
+    return told
+
+
+def cut_over(file: Path, data: Path) -> None:
+    pinway("migrate", "cut-over", str(file), "--within", "20", data=data)
+
+
+def back(file: Path, data: Path, *options: str, status: int = 0) -> dict[str, Any]:
+    """The result of a way back, or of its end."""
+    words = ("migrate", "back", str(file), "--json", *options)
+    told: dict[str, Any] = json.loads(pinway(*words, data=data, status=status))
     return told
 
 

@@ -21,6 +21,7 @@ from feed_engine.transactions.inputs import (
     NewBoard,
     NewComment,
     NewPin,
+    NewSection,
     NewUser,
     PinChange,
     ProfileChange,
@@ -28,6 +29,7 @@ from feed_engine.transactions.inputs import (
 from feed_engine.transactions.key_kinds import USERNAME
 from feed_engine.writes.accounts import delete_account
 from feed_engine.writes.boards import create_board, delete_board, update_board
+from feed_engine.writes.collaborators import accept_invitation, invite_collaborator
 from feed_engine.writes.comments import create_comment
 from feed_engine.writes.follows import follow, unfollow
 from feed_engine.writes.key_tasks import free
@@ -35,26 +37,28 @@ from feed_engine.writes.keys import change_user_name, end_of
 from feed_engine.writes.likes import like_pin
 from feed_engine.writes.move import move_pin
 from feed_engine.writes.pins import create_pin, delete_pin, repin, update_pin
+from feed_engine.writes.sections import create_section, move_pin_to_section
 from feed_engine.writes.users import sign_up, update_profile
-from tests.migration.old_world import HUGE, ROWS, USER, OldDatabase, many
+from tests.migration.old_world import COVER, HUGE, USER, OldDatabase
 from tests.migration.pinway_site import content, new_ids, pinway_stores, settled
 from tests.migration.pinway_writer import PinwaySite
 from tests.migration.processes import (
+    SECONDS,
+    back,
     copied,
+    cut_over,
     exported,
     followed,
     killed_at,
     killed_later,
     pinway,
+    start,
     verified,
 )
 from tests.scale import scaled, seed, seeds
 
 BACK = ("migrate", "back")
 KILLED = "tests.migration.killed_back"
-COVER = """name: title
-      cover: cover
-"""
 KILLS = scaled(2, 4)
 CATCH_UP = ("back", "--until-caught-up")
 
@@ -62,18 +66,7 @@ CATCH_UP = ("back", "--until-caught-up")
 @pytest.fixture
 def world(old: OldDatabase, tmp_path: Path) -> Iterator[Path]:
     """The mapping of a source whose user may write, also while the server is read-only."""
-    old.run(
-        "USE old",
-        *ROWS,
-        *many(members=12, albums=20, bookmarks=60),
-        "ALTER TABLE albums ADD cover BIGINT UNSIGNED",
-        "ALTER TABLE bookmarks MODIFY copied_from BIGINT UNSIGNED",
-        f"GRANT INSERT, UPDATE, DELETE ON old.* TO '{USER}'@'127.0.0.1'",
-        f"GRANT RELOAD, READ ONLY ADMIN ON *.* TO '{USER}'@'127.0.0.1'",
-        "CREATE OR REPLACE USER site@127.0.0.1",
-        "GRANT ALL ON old.* TO site@127.0.0.1",
-    )
-    yield old.mapping(tmp_path, changed={"name: title\n": COVER})
+    yield old.mapping_of_way_back(tmp_path)
     old.run("SET GLOBAL read_only = OFF")
 
 
@@ -86,10 +79,6 @@ def data(world: Path, tmp_path: Path) -> Path:
     return data
 
 
-def cut_over(file: Path, data: Path) -> None:
-    pinway("migrate", "cut-over", str(file), "--within", "20", data=data)
-
-
 def write(data: Path, work: Callable[[Stores], Awaitable[object]]) -> None:
     """Write to Pinway, and wait for its tasks."""
 
@@ -99,14 +88,6 @@ def write(data: Path, work: Callable[[Stores], Awaitable[object]]) -> None:
             await settled(stores)
 
     asyncio.run(run())
-
-
-def back(file: Path, data: Path, *options: str, status: int = 0) -> dict[str, Any]:
-    """The result of a way back, or of its end."""
-    told: dict[str, Any] = json.loads(
-        pinway(*BACK, str(file), "--json", *options, data=data, status=status)
-    )
-    return told
 
 
 async def write_all(stores: Stores) -> None:
@@ -238,6 +219,30 @@ def test_changes_that_the_old_database_can_not_have_are_told(
     assert [note["left_out"] for note in reports(found)] == [False] * 3
     assert old.rows("SELECT count(*) FROM old.members WHERE login = 'newcomer'") == [(1,)]
     assert back(world, data, "--end", "--leave-out")["ended"]
+
+
+def test_what_the_old_database_has_no_place_for_is_told_and_stays(
+    world: Path, data: Path, old: OldDatabase
+) -> None:
+    async def work(stores: Stores) -> None:
+        ann, one = await new_ids(stores, "user", 1, 1001)
+        [tea] = await new_ids(stores, "board", 1)
+        await invite_collaborator(stores, ann, tea, one)
+        await accept_invitation(stores, one, tea)
+        section = await create_section(stores, ann, NewSection(board_id=tea, name="Green"))
+        pin = (await create_pin(stores, one, NewPin(board_id=tea, title="Shared"))).pin
+        await move_pin_to_section(stores, one, pin.id, section.section.id)
+
+    write(data, work)
+    process = start(*BACK, str(world), "--until-caught-up", data=data)
+    _, error = process.communicate(timeout=SECONDS)
+    assert error.decode().count("collaborators and invitations, stay in Pinway") == 1
+    assert old.rows("SELECT album_id FROM old.bookmarks WHERE headline = 'Shared'") == [(1,)]
+    found = back(world, data, "--until-caught-up")
+    [note] = reports(found)
+    assert (found["changed"], note["left_out"]) == (0, False)
+    assert note["message"].endswith("added it; a row is its board's owner's")
+    assert back(world, data, "--compare")["differences"] == []
 
 
 def test_the_migration_goes_on_after_the_way_back(

@@ -72,8 +72,8 @@ def test_the_source_never_overwrites_pinway_after_it(world: Path, tmp_path: Path
     data = tmp_path / "data"
     copied(world, data)
     cut(world, data, "--within", "5")
-    for command in ("follow", "cut-over"):
-        error = pinway("migrate", command, str(world), data=data, status=1)
+    for command in (("copy",), ("verify", "--repair"), ("follow",), ("cut-over",)):
+        error = pinway("migrate", *command, str(world), data=data, status=1)
         assert "was cut over" in error
 
 

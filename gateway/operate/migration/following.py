@@ -6,8 +6,8 @@ change that is looked at twice ends in the same state.
 """
 
 import time
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from datasources.errors import ConfigError
@@ -77,7 +77,8 @@ class Follower:
         return Round(rows, behind, changes.next, changes.read)
 
 
-async def following(work: Work) -> Follower:
+@asynccontextmanager
+async def following(work: Work) -> AsyncIterator[Follower]:
     """A follower from the stored position on. Raises ConfigError with the reason if the source
     can't be followed."""
     if faults := await work.source.log_faults():
@@ -94,7 +95,11 @@ async def following(work: Work) -> Follower:
     tables = {plan.table.name: plan.table for plan in work.plans}
     keys = {name: await work.source.key_columns(table) for name, table in tables.items()}
     work.journal.set_fact("followed", "yes")
-    return Follower(work, work.source.log(keys), position)
+    log = work.source.log(keys)
+    try:
+        yield Follower(work, log, position)
+    finally:
+        await log.close()
 
 
 def store_position(journal: Journal, position: LogPosition) -> None:

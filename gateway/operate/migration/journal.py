@@ -16,6 +16,8 @@ from gateway.operate.imports.spool import Spool
 from gateway.operate.migration.conversion import Converted
 from gateway.operate.migration.mapping import Mapping
 
+JOURNAL = "journal.sqlite"
+"""The journal's file in its folder."""
 _SCHEMA = """
 CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT);
 CREATE TABLE origins (line INTEGER PRIMARY KEY, source_table TEXT, source_key TEXT);
@@ -43,7 +45,7 @@ class Journal:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError as error:
             raise ConfigError(f"can't make {folder}: {error.strerror}") from None
-        self.spool = Spool.kept(folder / "journal.sqlite", _SCHEMA)
+        self.spool = Spool.kept(folder / JOURNAL, _SCHEMA)
         self._line: int = self._one("SELECT coalesce(max(line), 0) FROM origins")
         try:
             self._check_mapping(mapping)
@@ -146,13 +148,17 @@ class Journal:
         tables = [table._replace(place=())[:-1] for table in mapping.tables]
         whole = msgspec.json.encode([mapping.source, tables], order="sorted")
         digest = hashlib.sha256(whole).hexdigest()
-        self.spool.db.execute("INSERT OR IGNORE INTO facts VALUES ('mapping', ?)", (digest,))
-        if self._one("SELECT value FROM facts WHERE name = 'mapping'") != digest:
+        if self.fact("mapping") == digest:
+            return
+        if self.fact("copied") is not None or self._one("SELECT count(*) FROM cursors"):
             raise ConfigError(
                 f"{mapping.file} has changed since the copy in {self.folder} began: take the "
                 "former mapping to go on, or move the folder away to read all tables again "
                 "(objects that were copied already are recognized by their old ids)"
             )
+        with self.spool.transaction():  # nothing was read yet: the mapping may be mended
+            self.spool.db.execute("DELETE FROM facts")
+            self.set_fact("mapping", digest)
 
     def _one(self, sql: str) -> Any:
         return self.spool.db.execute(sql).fetchone()[0]

@@ -3,11 +3,12 @@
 import os
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, closing, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from datasources.errors import ConfigError
 from gateway.operate.imports.scratch import database_errors
-from gateway.operate.migration.journal import Journal
+from gateway.operate.migration.journal import JOURNAL, Journal
 from gateway.operate.migration.ledger import Ledger
 from gateway.operate.migration.mapping import Mapping
 from gateway.operate.migration.source_checks import TablePlan, plans
@@ -57,21 +58,38 @@ async def opened_source(mapping: Mapping) -> AsyncIterator[Opened]:
 
 @contextmanager
 def opened_journal(settings: Settings, mapping: Mapping) -> Iterator[Journal]:
-    """The migration's journal under data_dir."""
+    """The migration's journal under data_dir, which is made if there is none."""
     make_directory(settings.data_dir.resolve())
-    folder = file_of_shards(settings, "migrations", mapping.name)
+    folder = _folder(settings, mapping)
     with database_errors(f"the journal in {folder}"), closing(Journal(folder, mapping)) as journal:
         yield journal
 
 
-@asynccontextmanager
-async def opened_work(settings: Settings, mapping: Mapping) -> AsyncIterator[Work]:
-    """A copied migration. Raises ConfigError if no copy has ended."""
+@contextmanager
+def opened_copied(settings: Settings, mapping: Mapping) -> Iterator[Journal]:
+    """The journal of a copy that has ended. Raises ConfigError if there is none."""
+    folder = _folder(settings, mapping)
+    if not (folder / JOURNAL).exists():
+        raise ConfigError(
+            f"there is no copy of {mapping.name} in {folder}: run pinway migrate copy first, or "
+            "give the --config and the --data-dir of the copy"
+        )
     with opened_journal(settings, mapping) as journal:
         if journal.fact("copied") is None:
             raise ConfigError(
                 f"no copy of {mapping.name} has ended yet: run pinway migrate copy to its end first"
             )
+        yield journal
+
+
+def _folder(settings: Settings, mapping: Mapping) -> Path:
+    return file_of_shards(settings, "migrations", mapping.name)
+
+
+@asynccontextmanager
+async def opened_work(settings: Settings, mapping: Mapping) -> AsyncIterator[Work]:
+    """A copied migration. Raises ConfigError if no copy has ended."""
+    with opened_copied(settings, mapping) as journal:
         check_made(settings)
         async with opened_source(mapping) as (source, found), running(settings) as runtime:
             becomes = [(plan.table.name, plan.mapping.becomes) for plan in found]

@@ -265,6 +265,8 @@ class Bringer:
             if of in target.origins and graph.stands(other) and key_of(other) is None:
                 fields.pop(of, None)  # it may come later in this round
                 wanted.note(f"{of}: {other} is not in the old database", pending=True)
+        if isinstance(record, Pin) and record.owner_id != _owner_of_board(record, graph):
+            wanted.note(f"owner: {record.owner_id} added it; a row is its board's owner's")
         if isinstance(record, Pin) and sum(map(graph.stands, record.interest_ids)) > 1:
             wanted.note(f"interest: a row of {target.name} has one, of {len(record.interest_ids)}")
         return wanted
@@ -548,6 +550,12 @@ def ends_of(mapping: MappingName) -> tuple[str, tuple[str, str]]:
     if mapping is MappingName.USER_LIKES_PINS:
         return "like", ("user", "pin")
     return "follow", ("follower", _FOLLOWED[mapping])
+
+
+def _owner_of_board(pin: Pin, graph: Graph) -> int:
+    board = graph.records[pin.board_id]
+    assert isinstance(board, Board)
+    return board.owner_id
 
 
 def _secret(record: Record, graph: Graph, targets: Sequence[Target]) -> str:

@@ -13,7 +13,7 @@ from gateway.operate.migration.following import store_position
 from gateway.operate.migration.journal import Journal
 from gateway.operate.migration.ledger import Ledger
 from gateway.operate.migration.mapping import Mapping
-from gateway.operate.migration.opening import opened_journal, opened_source
+from gateway.operate.migration.opening import opened_copied, opened_source
 from gateway.settings import Settings
 from gateway.site.shards_only import opened_shards, shards_config
 
@@ -44,7 +44,7 @@ class Ended(NamedTuple):
 async def opened_back(settings: Settings, mapping: Mapping) -> AsyncIterator[Back]:
     """The way back. It needs the shards alone, so a gateway may have embedded stores open. Raises
     ConfigError if the old database has the newer state."""
-    with opened_journal(settings, mapping) as journal:
+    with opened_copied(settings, mapping) as journal:
         if journal.fact(DONE) is None and journal.fact(ENDED) is None:
             raise ConfigError(
                 f"{mapping.name} was not cut over: until then, the source has the newer state, "

@@ -21,7 +21,7 @@ from gateway.operate.imports.load import patiently
 from gateway.operate.migration.back.bringing import Bringer, Brought, Difference
 from gateway.operate.migration.back.ledger import EDGES, ORDERS, BackLedger, Subject
 from gateway.operate.migration.back.orders import bring_orders
-from gateway.operate.migration.back.scanning import Scanner
+from gateway.operate.migration.back.scanning import KINDS, Scanner
 from gateway.operate.migration.back.targets import Target
 from gateway.operate.migration.copying import PAGE
 from gateway.operate.migration.journal import Journal
@@ -32,8 +32,7 @@ if TYPE_CHECKING:
     from datasources.mysql.source_writer import SourceWriter
 
 BATCH = 200  # subjects that are brought at once
-_KINDS = ("user", "interest", "board", "pin", "comment")
-_ORDER = (*_KINDS, *EDGES)
+_ORDER = (*KINDS, *EDGES)
 """The kinds of subjects, each after the kinds that it needs."""
 _PASSES = 3
 """A subject that waits for another one is looked at this many times in a round: the second time it
@@ -99,7 +98,7 @@ class WayBack:
             while len(gone) > seen:  # what refers to an object that went away comes, too
                 self._ledger.went(subject.a for subject in list(gone)[max(seen, 0) :])
                 seen = len(gone)
-                for kind in _KINDS:
+                for kind in KINDS:
                     changed += await self._bring_all(kind, gone, waiting)
             for kind in EDGES:
                 changed += await self._bring_all(kind, gone, waiting)

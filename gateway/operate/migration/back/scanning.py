@@ -20,6 +20,8 @@ from datasources.sql.schema import OBJECT_SHARD, OBJECT_TABLES, Table
 from gateway.operate.migration.back.ledger import EDGES, ORDERS, BackLedger, Subject
 
 PAGE = 5000  # rows
+KINDS = ("user", "interest", "board", "pin", "comment")
+"""The kinds of objects that the old database can have, each after the kinds that it needs."""
 _TABLES = {table.name: table for table in OBJECT_SHARD}
 K = TypeVar("K")
 _ACTIVE = 4  # the column of a mapping's row
@@ -39,8 +41,8 @@ class Scanner:
         for group in self._shards.scanned_together():
             async with self._shards.scan(group) as scan:
                 for shard in group:
-                    for kind in Kind:
-                        rows += await self._objects(scan, shard, kind)
+                    for kind in KINDS:
+                        rows += await self._objects(scan, shard, Kind[kind.upper()])
                     rows += await self._orders(scan, shard)
                     for mapping in EDGES.values():
                         rows += await self._edges(scan, shard, mapping)

@@ -13,7 +13,7 @@ import pytest
 
 from datasources.errors import BadInput, Conflict, NotFound, StoreUnavailable
 from datasources.ids import Kind
-from datasources.mappings import Mapping
+from datasources.mappings import ListKey, Mapping
 from datasources.protocols import EventKind, Job, Stores
 from datasources.records import Board, Pin, User
 from datasources.valkey import ValkeyServer
@@ -56,12 +56,14 @@ async def people(stores: Stores) -> AsyncIterator[People]:
 
 @dataclass
 class Life:
-    """A user with something of each kind, and a friend on another shard."""
+    """A user with something of each kind, and a friend on another shard. `shared` are lists of the
+    friend's pins that have pins of both; one of each is the friend's."""
 
     ann: User
     bob: User
     ids: set[int]
     bobs_pin: Pin
+    shared: list[ListKey]
 
 
 async def live(stores: Stores, people: People) -> Life:
@@ -104,6 +106,8 @@ async def live(stores: Stores, people: People) -> Life:
         comment = writes.NewComment(pin_id=added.id, text="hello")
         ids.add((await writes.create_comment(stores, bob.id, comment)).comment.id)
     await writes.invite_collaborator(stores, bob.id, asked.id, ann.id)
+    added, shared = await in_sections_of_others(stores, people, ann, bob)
+    ids |= added
     # what others did with ann's
     await writes.follow(stores, bob.id, ann.id)
     await writes.follow(stores, bob.id, boards[0].id)
@@ -149,7 +153,39 @@ async def live(stores: Stores, people: People) -> Life:
     await writes.delete_board(stores, ann.id, gone.id)
     await run_due(stores)
     ids |= {it.id for it in (*boards, *pins, gone)}
-    return Life(ann, bob, ids, bobs_pin)
+    return Life(ann, bob, ids, bobs_pin, shared)
+
+
+async def in_sections_of_others(
+    stores: Stores, people: People, ann: User, bob: User
+) -> tuple[set[int], list[ListKey]]:
+    """Pins that ann adds to sections of bob's boards: one stays, one leaves its section, one comes
+    to another board, and one is deleted. Returns their ids, and the lists of pins. Bob has a pin in
+    each."""
+    boards = [await people.board(bob), await people.board(bob, secret=True)]
+    sections, added = list[int](), list[int]()
+    for board in boards:
+        await writes.invite_collaborator(stores, bob.id, board.id, ann.id)
+        await writes.accept_invitation(stores, ann.id, board.id)
+        named = writes.NewSection(board_id=board.id, name="Cats")
+        sections.append((await writes.create_section(stores, bob.id, named)).section.id)
+        kept = await people.pin(board)
+        await writes.move_pin_to_section(stores, bob.id, kept.id, sections[-1])
+    for _ in range(4):
+        draft = writes.NewPin(board_id=boards[0].id, title=TEXT)
+        added.append((await writes.create_pin(stores, ann.id, draft)).pin.id)
+        await writes.move_pin_to_section(stores, ann.id, added[-1], sections[0])
+    await writes.move_pin_to_section(stores, bob.id, added[1], None)
+    await writes.move_pin(stores, ann.id, added[2], boards[1].id)
+    await writes.move_pin_to_section(stores, ann.id, added[2], sections[1])
+    await writes.delete_pin(stores, ann.id, added[3])
+    await writes.update_board(
+        stores, bob.id, boards[0].id, writes.BoardChange(cover_pin_id=added[0])
+    )
+    return {*added}, [
+        *(ListKey(Mapping.BOARD_HAS_PINS, board.id) for board in boards),
+        *(ListKey(Mapping.SECTION_HAS_PINS, id) for id in sections),
+    ]
 
 
 async def run_due(stores: Stores) -> None:
@@ -174,6 +210,12 @@ async def erase(stores: Stores) -> None:
     for row in await stores.shards.outbox.pending(2**62, 1000):
         await run_job(stores, Job(row.shard, row.id))
     await run_due(stores)
+
+
+async def sizes(stores: Stores, life: Life) -> list[int]:
+    """The counts of the lists in which both have pins."""
+    heads = await stores.shards.mappings.heads(life.shared)
+    return [heads[key].size for key in life.shared]
 
 
 async def visible(stores: Stores, find: Callable[[], Awaitable[Any]]) -> bool:
@@ -205,7 +247,7 @@ async def test_all_is_gone_at_the_acknowledgement_before_any_job(
     boards = await people.list(Mapping.USER_HAS_BOARDS, life.ann.id)
     pins = await people.list(Mapping.USER_HAS_PINS, life.ann.id)
     assert len(boards) == 2
-    assert len(pins) == 4
+    assert len(pins) == 7
     await delete(stores, life.ann)
     assert not await visible(stores, lambda: access.find_user(stores, life.bob.id, life.ann.id))
     for id in boards:
@@ -276,7 +318,12 @@ async def test_the_first_job_ends_what_others_see_and_corrects_their_counts(
     for mapping in (Mapping.PIN_LIKED_BY_USERS, Mapping.PIN_HAS_COMMENTS):
         assert await people.list(mapping, life.bobs_pin.id) == []
     assert await people.list(Mapping.USER_HAS_PINS, life.ann.id) == []
-    assert await people.list(Mapping.USER_HAS_PINS, life.bob.id) == [life.bobs_pin.id]
+    pins = await people.list(Mapping.USER_HAS_PINS, life.bob.id)
+    assert life.bobs_pin.id in pins
+    for key in life.shared:
+        [left_over] = await people.list(*key)
+        assert left_over in pins
+    assert await sizes(stores, life) == [1, 1, 1, 1]
     for mapping in (Mapping.USER_COLLABORATES_ON_BOARDS, Mapping.USER_INVITED_TO_BOARDS):
         for user in (life.ann, life.bob):
             assert await people.list(mapping, user.id) == []
@@ -295,6 +342,7 @@ async def test_nothing_is_left_in_any_store_but_the_id(
     await erase(stores)
     expire(folder)
     assert "\n".join(await left(stores, folder, life)) == ""
+    assert await sizes(stores, life) == [1, 1, 1, 1]
     [stone] = (await stores.shards.objects.get([life.ann.id])).values()
     assert b'username":""' in stone
     assert life.ann.username.encode() not in stone
