@@ -23,6 +23,8 @@ class GenerationState(NamedTuple):
     """Times that this process raised the generation, because it could not remove an entry."""
     unleased: int
     """Reads that went to the shards, because the process had no reader lease."""
+    shuts: bool = False
+    """Whether this process keeps the server shut."""
 
 
 class Generations(Protocol):

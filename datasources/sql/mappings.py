@@ -19,6 +19,7 @@ from datasources.protocols import Window
 from datasources.sql import codecs
 from datasources.sql.dialect import Dialect
 from datasources.sql.engine import Part, Place, Session
+from datasources.sql.flights import Flights
 from datasources.sql.lists import (
     HEAD_COLUMNS,
     NO_HEAD,
@@ -41,11 +42,16 @@ class SqlMappings:
 
     def __init__(self, router: Router) -> None:
         self._router = router
+        self._flights = Flights()
 
     async def pages(self, requests: Sequence[PageRequest]) -> list[list[Edge]]:
         return [list(window.edges) for window in await self.windows(requests)]
 
     async def windows(self, requests: Sequence[PageRequest]) -> list[Window]:
+        key = "windows", *requests
+        return list(await self._flights.read(key, lambda: self._windows(requests)))
+
+    async def _windows(self, requests: Sequence[PageRequest]) -> list[Window]:
         answers = [Window([], complete=True) for _ in requests]
         parts, numbers = [], []
         for number, request in enumerate(requests):
@@ -68,6 +74,10 @@ class SqlMappings:
         return answers
 
     async def heads(self, keys: Sequence[ListKey]) -> dict[ListKey, ListHead]:
+        key = "heads", *keys
+        return dict(await self._flights.read(key, lambda: self._heads(keys)))
+
+    async def _heads(self, keys: Sequence[ListKey]) -> dict[ListKey, ListHead]:
         heads = dict.fromkeys(keys, ListHead(0, 0))
         for rows in await self._router.read("mappings.heads", self._head_parts(keys, HEAD_COLUMNS)):
             for key, head in heads_of(rows).items():

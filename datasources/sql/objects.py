@@ -10,6 +10,7 @@ from datasources.ids import MAX_LOCAL, Kind
 from datasources.protocols import Listed, ShardTx
 from datasources.sql.dialect import marks
 from datasources.sql.engine import Part, Session
+from datasources.sql.flights import Flights
 from datasources.sql.router import Router
 from datasources.sql.schema import OBJECT_TABLES
 from datasources.sql.tx import SqlTx
@@ -28,11 +29,16 @@ class SqlObjects:
 
     def __init__(self, router: Router) -> None:
         self._router = router
+        self._flights = Flights()
 
     def topology(self) -> Topology:
         return self._router.topology
 
     async def get(self, ids: Sequence[int]) -> dict[int, bytes]:
+        key = tuple(ids)
+        return dict(await self._flights.read(key, lambda: self._get(key)))
+
+    async def _get(self, ids: Sequence[int]) -> dict[int, bytes]:
         locals_of: dict[int, list[int]] = {}  # by the shard and type bits of the id
         for id in dict.fromkeys(ids):
             locals_of.setdefault(id >> id_parts.LOCAL_BITS, []).append(id_parts.local_of(id))

@@ -146,7 +146,9 @@ class ZooKeeperGenerations:
 
     def states(self) -> list[GenerationState]:
         return [
-            GenerationState(found.name, self._reading(found), found.raised, found.unleased)
+            GenerationState(
+                found.name, self._reading(found), found.raised, found.unleased, found.own
+            )
             for found in self._servers.values()
         ]
 

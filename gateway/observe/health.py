@@ -12,7 +12,7 @@ from typing import Any
 
 from datasources.circuit import Mode, circuits
 from datasources.errors import StoreError, StoreUnavailable
-from datasources.protocols import SearchStore, Stores
+from datasources.protocols import GenerationState, Reading, SearchStore, Stores
 from datasources.waits import waiting_for
 
 WELL = "well"
@@ -37,6 +37,8 @@ COSTS = {
 
 PASSED_BY = "is passed by, and is being tried"
 """The state of a cache whose server answers this time, but not yet reliably."""
+NOT_READ = "is not read"
+"""The state of a cache with a server that this process may not read, although it answers."""
 
 
 async def readiness(
@@ -69,8 +71,9 @@ async def readiness(
         for cache, one in circuits(stores)
         if one.mode is not Mode.WELL
     }
+    left = passed | not_read(stores)
     states |= {
-        name: _state(fault or passed.get(name), COSTS[name])
+        name: _state(fault or left.get(name), COSTS[name])
         for name, fault in zip(pings, faults, strict=True)
     }
     states["topology"] = _state(stores.topology.fault, COSTS["topology"])
@@ -82,6 +85,28 @@ async def _look(search: SearchStore) -> None:
     """Look at the search index. Raises StoreUnavailable if there is none."""
     if await search.times() is None:
         raise StoreUnavailable("there is no search index that can be used: it is being built")
+
+
+def not_read(stores: Stores) -> dict[str, str]:
+    """By cache: the servers that this process may not read (`datasources.protocols.Generations`),
+    and why."""
+    found: dict[str, str] = {}
+    for one in () if stores.generations is None else stores.generations.states():
+        if one.reading is not Reading.LEASED:
+            cache, _, server = one.server.partition("-")
+            told = f"{server or 'its server'} {NOT_READ}: {_why(one)}"
+            found[cache] = f"{found[cache]}; {told}" if cache in found else told
+    return found
+
+
+def _why(state: GenerationState) -> str:
+    if state.shuts:
+        return "it is shut for all processes, because this process can't remove entries from it"
+    if state.reading is Reading.SHUT:
+        return "it is shut for all processes, because another process can't remove entries from it"
+    if state.reading is Reading.OPENING:
+        return "it was shut, and opens within seconds"
+    return "ZooKeeper does not renew this process's lease on it"
 
 
 def _shards(stores: Stores, server: str, fault: str | None) -> dict[str, str]:

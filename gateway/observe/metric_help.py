@@ -45,6 +45,7 @@ CIRCUIT: Final = {
 GENERATION: Final = {
     "raised": "Times that this process shut the cache's server for all processes, because it could "
     "not remove an entry.",
+    "shuts": "1 while this process keeps the cache's server shut: it can't remove entries from it.",
     "unleased": "Reads that went to the shards, because this process had no reader lease on the "
     "cache's server.",
 }

@@ -130,7 +130,7 @@ class GenerationCollector(Collector):
 
     def collect(self) -> Iterable[Metric]:
         """`pinway_cache_generation_reading{server, reading}`, and
-        `pinway_cache_generation_NAME{server}` for each count of `GenerationState`."""
+        `pinway_cache_generation_NAME{server}` for each other field of `GenerationState`."""
         states = [] if self._generations is None else self._generations.states()
         reading = GaugeMetricFamily(
             "pinway_cache_generation_reading",
@@ -142,9 +142,8 @@ class GenerationCollector(Collector):
             reading.add_metric([state.server, state.reading], 1)
         yield reading
         for field, help in metric_help.GENERATION.items():
-            metric = CounterMetricFamily(
-                f"pinway_cache_generation_{field}", help, labels=["server"]
-            )
+            family = GaugeMetricFamily if field == "shuts" else CounterMetricFamily
+            metric = family(f"pinway_cache_generation_{field}", help, labels=["server"])
             for state in states:
                 metric.add_metric([state.server], getattr(state, field))
             yield metric

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from datasources.errors import ConfigError, PinwayError, StoreError
 from datasources.protocols import IndexState, SearchStore, Stores
 from gateway.http.this_machine import closed
-from gateway.observe.health import PASSED_BY, WELL, readiness
+from gateway.observe.health import NOT_READ, PASSED_BY, WELL, readiness
 from gateway.operate.connections import advice, shortages, wanted
 from gateway.operate.imports.report import Progress
 from gateway.server.shared_stores import require_shared
@@ -195,6 +195,9 @@ def _state(name: str, state: Mapping[str, str]) -> Finding:
         return Finding(name, OK, WELL)
     if PASSED_BY in told:  # it answered just now; a busy machine may have made calls late
         return Finding(name, WARNING, told, "run doctor again; if this stays, look at its load")
+    if NOT_READ in told:
+        advice = "see docs/how-to/outage.md, A cache is down, for the process that shut it"
+        return Finding(name, WARNING, told, advice)
     return Finding(name, FAULT, told, f"start it, or mend its address: {state['costs']}")
 
 

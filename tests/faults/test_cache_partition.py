@@ -5,7 +5,8 @@ import asyncio
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack
-from typing import NamedTuple
+from types import SimpleNamespace
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -13,6 +14,8 @@ from datasources.errors import StoreError
 from datasources.mappings import Edge, ListKey, ListMove, Mapping, PageRequest
 from datasources.protocols import Lease, Window
 from deploy.stack import Stack
+from gateway.observe import health
+from gateway.observe.stores import GenerationCollector
 from tests.faults.cache_paths import Paths, Servers, gateway, short_leases
 from tests.faults.memcached_server import memcached
 from tests.faults.redis_server import valkey_at
@@ -172,6 +175,37 @@ async def test_writes_to_a_cache_that_is_away_wait_once(both: list[Paths], kind:
     assert here.path.trips <= trips + 20  # probes alone
     await there.paths.until_leased()
     assert await there.answer() != OLD
+
+
+@pytest.mark.parametrize("kind", ENTRIES)
+async def test_readiness_and_metrics_tell_which_process_shut_the_cache(
+    both: list[Paths], kind: str
+) -> None:
+    here, there = map(ENTRIES[kind], both)
+    await there.put(OLD)
+    await here.path.cut()
+    await here.drop()
+
+    def told(entry: Entry) -> str:
+        stores: Any = SimpleNamespace(generations=entry.paths.generations)
+        return " ".join(health.not_read(stores).values())
+
+    def shuts(entry: Entry) -> list[float]:
+        stores: Any = SimpleNamespace(generations=entry.paths.generations)
+        found = [m for m in GenerationCollector(stores).collect() if m.name.endswith("_shuts")]
+        return sorted({sample.value for metric in found for sample in metric.samples})
+
+    async with asyncio.timeout(60):
+        while "this process can't remove" not in told(here):  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+        while "another process can't remove" not in told(there):  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+    assert (shuts(here), shuts(there)) == ([0.0, 1.0], [0.0])
+    await here.path.mend()
+    for entry in (here, there):
+        await entry.paths.until_leased()
+        assert told(entry) == ""
+        assert shuts(entry) == [0.0]
 
 
 async def test_one_lost_answer_does_not_shut_the_cache(both: list[Paths]) -> None:

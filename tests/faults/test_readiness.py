@@ -3,13 +3,15 @@
 import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import msgspec
 import pytest
 
 from datasources.circuit import CircuitState, Mode
 from datasources.errors import StoreUnavailable
-from datasources.protocols import Stores
+from datasources.protocols import GenerationState, Reading, Stores
 from gateway.observe.health import readiness
 from gateway.operate import doctor
 from tests.gateways import gateway_on_two_servers
@@ -94,6 +96,42 @@ async def test_a_cache_that_is_passed_by_is_no_well_store(
     monkeypatch.setattr(stores.mapping_cache, "ping", _refused)
     [cache] = [one for one in await doctor._states(stores) if one.check == "mapping_cache"]
     assert cache.state == doctor.FAULT
+
+
+async def test_a_cache_that_no_process_may_read_is_listed_with_the_reason(
+    stores: Stores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The caches answer the probes of readiness, but this process reads the shards."""
+    states = [
+        GenerationState("mapping_cache", Reading.UNKNOWN, 0, 5),
+        GenerationState("object_cache-a:1", Reading.LEASED, 0, 0),
+        GenerationState("object_cache-b:1", Reading.SHUT, 0, 5),
+        GenerationState("object_cache-c:1", Reading.SHUT, 1, 5, shuts=True),
+        GenerationState("object_cache-d:1", Reading.OPENING, 0, 5),
+    ]
+    generations: Any = SimpleNamespace(states=lambda: states)
+    here = stores._replace(generations=generations)
+    found = await readiness(here)
+    assert found["required"] == {}
+    objects, lists = found["stores"]["object_cache"], found["stores"]["mapping_cache"]
+    assert objects["state"].split("; ") == [
+        "b:1 is not read: it is shut for all processes, because another process can't remove "
+        "entries from it",
+        "c:1 is not read: it is shut for all processes, because this process can't remove "
+        "entries from it",
+        "d:1 is not read: it was shut, and opens within seconds",
+    ]
+    assert "each object is read from its shard" in objects["costs"]
+    assert lists["state"] == (
+        "its server is not read: ZooKeeper does not renew this process's lease on it"
+    )
+    monkeypatch.setattr(doctor, "BETWEEN", 0.0)
+    told = {one.check: one for one in await doctor._states(here)}
+    assert told["object_cache"].state == doctor.WARNING  # its servers answer
+    assert "outage.md" in told["object_cache"].advice
+
+    states[:] = [GenerationState("mapping_cache", Reading.LEASED, 0, 5)]
+    assert (await readiness(here))["stores"] == {name: {"state": "well"} for name in ALL}
 
 
 async def test_a_store_that_hangs_keeps_nobody_waiting(

@@ -53,7 +53,7 @@ class Well:
 def stores(away: str | None, mapping_cache: Well | None = None) -> Stores:
     well, sides = Well(), SimpleNamespace(primary=Well(), standby=Well())
     parts: dict[str, Any] = {"pools": sides, "feeds": sides, "shards": Shards(away)}
-    parts["mapping_cache"] = mapping_cache or well
+    parts["mapping_cache"], parts["generations"] = mapping_cache or well, None
     names = ("object_cache", "queue", "topology")
     return cast(Stores, SimpleNamespace(**parts, **dict.fromkeys(names, well)))
 

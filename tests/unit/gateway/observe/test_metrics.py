@@ -207,11 +207,12 @@ process_resident_memory_bytes 1e+06
 
 
 def test_the_reading_of_each_server_of_a_cache_is_told() -> None:
-    states = [GenerationState("mapping_cache", Reading.SHUT, raised=2, unleased=30)]
+    states = [GenerationState("mapping_cache", Reading.SHUT, raised=2, unleased=30, shuts=True)]
     stores: Any = SimpleNamespace(generations=SimpleNamespace(states=lambda: states))
     assert samples(GenerationCollector(stores)) == {
         ("pinway_cache_generation_reading", "reading=shut", "server=mapping_cache"): 1.0,
         ("pinway_cache_generation_raised_total", "server=mapping_cache"): 2.0,
+        ("pinway_cache_generation_shuts", "server=mapping_cache"): 1.0,
         ("pinway_cache_generation_unleased_total", "server=mapping_cache"): 30.0,
     }
     stores.generations = None
