@@ -29,7 +29,7 @@ def main() -> None:
         parser.add_argument(
             f"--{name}", type=int, help=f"{given:,} if not given; a given size writes no file"
         )
-    parser.add_argument("--folder", type=Path, help="keeps the filled stores, for a further run")
+    parser.add_argument("--folder", type=Path, help="keeps the filled stores and outcomes")
     args = parser.parse_args()
     sizes = {name: value for name in SIZES if (value := getattr(args, name)) is not None}
     if args.population:

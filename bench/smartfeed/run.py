@@ -2,13 +2,14 @@
 stores and the same draws for each order."""
 
 import asyncio
+import json
 import resource
 import shutil
 import stat
 import sys
 import tempfile
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -40,7 +41,8 @@ ARMS: dict[str, dict[str, Any]] = {
 
 
 def compared(shape: Shape, folder: Path | None = None) -> list[Row]:
-    """The rows of all orders. A given folder keeps the filled stores for further runs."""
+    """The rows of all orders. A given folder keeps the filled stores and each order's outcome for
+    further runs. An order whose outcome is there is not run."""
     began = time.monotonic()
     population = drawn(shape)
     liked = _liked_before(population)
@@ -54,12 +56,22 @@ def compared(shape: Shape, folder: Path | None = None) -> list[Row]:
             asyncio.run(_fill(population, data))
             data.rename(filled)
         for name, given in ARMS.items():
-            shutil.rmtree(data, ignore_errors=True)
-            shutil.copytree(filled, data, ignore=_sockets)
-            found[name] = asyncio.run(week(name, settings_of(data, given), population, liked))
+            outcome = place / f"{name} {filled.name}.json"
+            if not outcome.exists():
+                shutil.rmtree(data, ignore_errors=True)
+                shutil.copytree(filled, data, ignore=_sockets)
+                of_order = asyncio.run(week(name, settings_of(data, given), population, liked))
+                outcome.write_text(json.dumps(vars(of_order)))
+            found[name] = _outcome(outcome)
             print(f"{name}: {found[name].likes.total():,} pins liked", file=sys.stderr, flush=True)
-        shutil.rmtree(data)
+        shutil.rmtree(data, ignore_errors=True)
     return _rows(population, found, time.monotonic() - began)
+
+
+def _outcome(kept: Path) -> Found:
+    given = json.loads(kept.read_text())
+    likes = Counter({int(user): count for user, count in given.pop("likes").items()})
+    return Found(likes, Counter(given.pop("shown")), Counter(given.pop("liked")), **given)
 
 
 def _liked_before(population: Population) -> dict[int, set[int]]:

@@ -22,3 +22,14 @@ def test_a_week_compares_the_orders_and_shows_no_picture_twice(
     for name in run.ARMS:
         for reason in ("FOLLOWED_USER", "FOLLOWED_INTEREST", "RELATED"):
             assert rows[f"liked of 100 shown as {reason}, {name}"].value > 0
+
+    def never(*_: object) -> None:
+        raise AssertionError("an order whose outcome is kept runs again")
+
+    monkeypatch.setattr(run, "week", never)
+    kept = {
+        row.measure.removeprefix(f"{run.MEASURE}: "): row for row in run.compared(QUICK, tmp_path)
+    }
+    for of_run in ("the whole run", "memory at most"):
+        del rows[of_run], kept[of_run]
+    assert kept == rows
