@@ -47,6 +47,7 @@ from datasources.protocols.reports import (
     ReportStore,
 )
 from datasources.protocols.search import (
+    ACCENTS,
     MOST_WORDS,
     UNSPACED,
     Document,
@@ -73,6 +74,7 @@ from datasources.protocols.visits import VISITS_KEPT, Visit, VisitStore
 from datasources.protocols.wide_columns import Cell, Sides, Table, WideColumnStore
 
 __all__ = [
+    "ACCENTS",
     "BULK",
     "MOST_WORDS",
     "NORMAL",

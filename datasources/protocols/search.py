@@ -83,6 +83,10 @@ UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff"
 """The characters, as ranges of a regular expression, of scripts without spaces between words: each
 is a word of its own, in all backends and in highlights."""
 
+ACCENTS = "\u0300-\u036f"
+"""The combining accents, as a range of a regular expression: each belongs to the letter before it,
+in all backends and in highlights."""
+
 
 MOST_WORDS = 16
 """The words of a text that are searched for; all further words are ignored."""

@@ -12,10 +12,11 @@ from secrets import token_hex
 
 import tantivy
 
-from datasources.protocols import UNSPACED
+from datasources.protocols import ACCENTS, UNSPACED
 
 LONGEST_WORD = 40  # bytes; longer words are not indexed
 _UNSPACED = re.compile(f"([{UNSPACED}])")
+_ACCENTS = re.compile(f"[{ACCENTS}]+")
 _MARK = token_hex(16)  # a word that no text has
 _BETWEEN = f" {_MARK} "
 
@@ -36,10 +37,11 @@ PLAIN, STEMS = _analyzer(), _analyzer(tantivy.Filter.stemmer("english"))
 
 
 def normal(text: str) -> str:
-    """The text in the form in which it is split into words, without halves of surrogate pairs,
-    which have no UTF-8."""
+    """The text in the form in which it is split into words: without accents, at which the analyzers
+    would split a word, and without halves of surrogate pairs, which have no UTF-8."""
     whole = text.encode("utf-8", "ignore").decode()
-    return _UNSPACED.sub(r" \1 ", unicodedata.normalize("NFKC", whole))
+    bare = _ACCENTS.sub("", unicodedata.normalize("NFKD", whole))
+    return _UNSPACED.sub(r" \1 ", unicodedata.normalize("NFKC", bare))
 
 
 def words(text: str) -> list[str]:

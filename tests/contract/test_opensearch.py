@@ -11,6 +11,7 @@ import pytest
 
 from datasources.errors import Refused, StoreConflict, StoreTimeout, StoreUnavailable
 from datasources.opensearch import Cluster, OpenSearch
+from datasources.opensearch.fields import VERSION
 from datasources.protocols import Document, IndexState, IndexTimes, SearchRequest
 from deploy.stack import Stack
 from tests.contract.search_stores import PATIENT, asked, indexes
@@ -87,7 +88,7 @@ async def test_a_right_that_was_not_renewed_is_lost_and_its_late_writes_change_n
 async def test_a_right_is_renewed_until_it_is_given_back(
     store: OpenSearch, opened: Opened, url: str
 ) -> None:
-    lock = f"/{url.rpartition('/')[2]}-locks/_doc/v1-writer"
+    lock = f"/{url.rpartition('/')[2]}-locks/_doc/v{VERSION}-writer"
     async with opened(lease=2.0).alone():
         first = asked(url, "GET", lock)
         while True:
@@ -144,10 +145,9 @@ async def test_an_index_without_its_times_is_damaged_and_can_be_built_again(
 async def test_an_index_of_another_version_is_not_read(
     store: OpenSearch, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("datasources.opensearch.fields.VERSION", 1)
     await build(store, *titles("oak"))
     for place in ("fields", "indexes", "store"):
-        monkeypatch.setattr(f"datasources.opensearch.{place}.VERSION", 2)
+        monkeypatch.setattr(f"datasources.opensearch.{place}.VERSION", VERSION + 1)
     prefix = url.rpartition("/")[2]
     port = int(url.rpartition("/")[0].rpartition(":")[2])
     newer = OpenSearch(Cluster((("127.0.0.1", port),), prefix), deadline=PATIENT)

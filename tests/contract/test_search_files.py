@@ -8,6 +8,7 @@ import pytest
 from datasources.errors import StoreCorrupt, StoreUnavailable
 from datasources.protocols import IndexState, IndexTimes, SearchRequest, SearchStore
 from datasources.tantivy import TantivySearch
+from datasources.tantivy.fields import VERSION
 from tests.contract.test_search_store import build, found, titles
 
 pytestmark = pytest.mark.anyio
@@ -95,7 +96,7 @@ async def test_what_one_process_can_not_read_is_damaged_for_all(
 async def test_an_index_of_another_version_is_not_read(store: SearchStore, folder: Path) -> None:
     await build(store, *titles("oak"))
     pointer = folder / "current"
-    pointer.write_text(pointer.read_text().replace('"version":1', '"version":99'))
+    pointer.write_text(pointer.read_text().replace(f'"version":{VERSION}', '"version":99'))
     assert (await store.status()).state is IndexState.OLD
     assert await store.times() is None
     with pytest.raises(StoreUnavailable, match="another version"):

@@ -98,6 +98,7 @@ async def test_case_accents_and_stems_make_no_difference(store: SearchStore) -> 
     await build(store, *titles("Café Crème", "running shoes", "Crème fraîche"))
     assert await found(store, "CAFE") == [1]
     assert await found(store, "cafe\u0301") == [1], "a combining accent"
+    assert store.roots(["ẹ̀kọ́", "За́мок", "İZMİR"]) == store.roots(["eko", "замок", "izmir"])
     assert await found(store, "run shoe") == [2]
     assert store.roots(["Running"])[0] & store.roots(["runs"])[0] == {"run"}
     assert not store.roots(["Running"])[0] & store.roots(["ruin"])[0]
@@ -111,6 +112,15 @@ async def test_case_accents_and_stems_make_no_difference(store: SearchStore) -> 
         {"cafe"},
     ]
     assert store.roots([]) == []
+
+
+async def test_accents_that_no_letter_has_do_not_split_a_word(store: SearchStore) -> None:
+    await build(store, *titles("I would go", "İzmir ẹ̀kọ́", "Старый за́мок", "Q̇ueue"))
+    for text in ("İzmir", "izmir", "IZMIR", "eko", "ẹ̀kọ́"):
+        assert await found(store, text) == [2], text
+    assert await found(store, "замок") == await found(store, "ЗА́МОК") == [3]
+    assert await found(store, "queue") == [4]
+    assert await found(store, "i\u0307stanbul") == []
 
 
 async def test_scripts_without_spaces_are_found_by_their_characters(store: SearchStore) -> None:

@@ -130,3 +130,8 @@ def steps(act: Callable[[], object]) -> int:
     finally:
         sys.settrace(before)
     return count
+
+
+def test_an_accent_belongs_to_its_word() -> None:
+    assert marked("за́мок", "Старый За́мок, за") == "Старый [За́мок], за"
+    assert marked("i\u0307zmir", "I\u0307zmir, i") == "[I\u0307zmir], i"
