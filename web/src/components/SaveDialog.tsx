@@ -1,11 +1,12 @@
-// Saves a pin to one of the viewer's boards.
+// Saves a pin to one of the viewer's boards, or into a section of the board.
 import { make } from "../api/change";
 import { requireSignIn } from "../api/viewer";
 import { repin } from "../changes/pins";
+import { movePinToSection } from "../changes/sections";
 import { useEffect } from "preact/hooks";
 import { navigate } from "wouter-preact/use-browser-location";
-import { BoardPicker } from "./BoardPicker";
 import { Dialog } from "./Dialog";
+import { type Place, PlacePicker } from "./PlacePicker";
 import { announce } from "./Toasts";
 import { session } from "../api/viewer";
 
@@ -21,9 +22,12 @@ export function SaveDialog({ pinId, title, onClose }: Props) {
   }, []);
   if (!session) return null;
 
-  const save = async (boardId: string, name: string) => {
+  const save = async ({ boardId, sectionId, name }: Place) => {
     onClose();
     const done = await make(repin, { pinId, boardId });
+    const saved = done?.repin?.pin?.id;
+    // A refusal, because the section was deleted in the meantime, is shown.
+    if (sectionId && saved && !(await make(movePinToSection, { pinId: saved, sectionId }))) return;
     if (done) {
       announce(`Saved to ${name}.`, "done", [{ label: "Show", run: () => navigate(`/board/${boardId}`) }]);
     }
@@ -31,7 +35,7 @@ export function SaveDialog({ pinId, title, onClose }: Props) {
 
   return (
     <Dialog title={`Save ${title || "this pin"} to…`} onClose={onClose}>
-      <BoardPicker shared onChoose={(id, name) => void save(id, name)} />
+      <PlacePicker onChoose={(place) => void save(place)} />
     </Dialog>
   );
 }
