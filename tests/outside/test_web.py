@@ -158,7 +158,7 @@ def test_an_owner_arranges_a_board_in_sections(seen: dict[str, Any]) -> None:
     assert sections["afterDeletedPin"].startswith("Soups\n0 pins")
     assert sections["asked"] == "Delete the section? Its pins stay on the board."
     assert sections["left"] == sections["storedLeft"] == [["Soups"]]
-    assert sections["onBoard"] == ["a stranger's", "made here", "one", "three"]
+    assert sections["onBoard"] == ["a stranger's", "another", "made here", "one", "three"]
     assert sections["broken"] == []
 
 

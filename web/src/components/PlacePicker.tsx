@@ -6,9 +6,8 @@ import { announce } from "./Toasts";
 
 export interface Place {
   boardId: string;
-  sectionId: string | null;
-  // The name of the section or, without one, of the board.
-  name: string;
+  board: string;
+  section: Section | null;
 }
 
 interface Chosen {
@@ -23,7 +22,7 @@ export function PlacePicker({ onChoose }: { onChoose: (place: Place) => void }) 
     try {
       const sections = await sectionsOf(boardId);
       if (sections.length) choose({ boardId, board, sections });
-      else onChoose({ boardId, sectionId: null, name: board });
+      else onChoose({ boardId, board, section: null });
     } catch {
       announce("The sections of the board can't be read right now. Try again in a moment.", "error");
     }
@@ -36,7 +35,7 @@ export function PlacePicker({ onChoose }: { onChoose: (place: Place) => void }) 
       <SectionPicker
         sections={sections}
         none="No section"
-        onChoose={(sectionId, name) => onChoose({ boardId, sectionId, name: sectionId ? name : board })}
+        onChoose={(id, name) => onChoose({ boardId, board, section: id ? { id, name } : null })}
       />
     </>
   );

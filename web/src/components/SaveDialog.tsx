@@ -22,14 +22,15 @@ export function SaveDialog({ pinId, title, onClose }: Props) {
   }, []);
   if (!session) return null;
 
-  const save = async ({ boardId, sectionId, name }: Place) => {
+  const save = async ({ boardId, board, section }: Place) => {
     onClose();
     const done = await make(repin, { pinId, boardId });
     const saved = done?.repin?.pin?.id;
-    // A refusal, because the section was deleted in the meantime, is shown.
-    if (sectionId && saved && !(await make(movePinToSection, { pinId: saved, sectionId }))) return;
-    if (done) {
-      announce(`Saved to ${name}.`, "done", [{ label: "Show", run: () => navigate(`/board/${boardId}`) }]);
+    if (saved) {
+      // The section may have been deleted in the meantime: the pin is on the board then.
+      const placed = section && (await make(movePinToSection, { pinId: saved, sectionId: section.id }));
+      const words = section && !placed ? `Saved to ${board}, but not in ${section.name}.` : `Saved to ${section?.name ?? board}.`;
+      announce(words, "done", [{ label: "Show", run: () => navigate(`/board/${boardId}`) }]);
     }
   };
 

@@ -49,13 +49,13 @@ export function NewPinScreen() {
   const [link, setLink] = useState("");
   if (!session) return <SignInFirst what="create a pin" />;
 
-  const create = async ({ boardId, sectionId }: Place) => {
+  const create = async ({ boardId, section }: Place) => {
     if (!picture && !title.trim()) return announce("Give the pin a picture or a title first.", "error");
     const image = picture && (await measured(picture));
     const done = await make(createPin, { boardId, title: title.trim(), link: link.trim() || null, image });
     const pin = done?.createPin?.pin;
     if (!pin) return;
-    if (sectionId) await make(movePinToSection, { pinId: pin.id, sectionId });
+    if (section) await make(movePinToSection, { pinId: pin.id, sectionId: section.id });
     navigate(`/pin/${pin.id}`);
   };
 

@@ -9,6 +9,8 @@ const SECTIONS = `query ($id: ID!) {
 }`;
 const INVITE = `mutation ($input: CollaboratorInput!) { inviteCollaborator(input: $input) { errors { message } } }`;
 const ACCEPT = `mutation ($input: MembershipInput!) { acceptInvitation(input: $input) { errors { message } } }`;
+const CREATE = `mutation ($input: CreateSectionInput!) { createSection(input: $input) { section { id } } }`;
+const DELETE = `mutation ($input: DeleteSectionInput!) { deleteSection(input: $input) { errors { message } } }`;
 const VIEWER = `{ viewer { id } }`;
 
 const NAME = `Dishes ${Date.now()}`; // a name that no board of an earlier run has
@@ -47,7 +49,7 @@ async function putInto(page, within, title, name) {
 export async function divide(browser, seen) {
   const [owner, guest, stranger] = [await signIn("leila_nasser"), await signIn("rosa_aziz"), await signIn("demo")];
   const board = await makeBoard(NAME, ["three", "two", "one"], { token: owner.token });
-  const foreign = await makeBoard("Elsewhere", ["a stranger's"], { token: stranger.token });
+  const foreign = await makeBoard("Elsewhere", ["another", "a stranger's"], { token: stranger.token });
   const found = { broken: [] };
   const context = await profile(browser, WIDE, owner, seen);
   const page = await context.newPage();
@@ -76,7 +78,8 @@ export async function divide(browser, seen) {
 
   found.guest = await collaborate(browser, seen, { board, owner, guest });
   found.stranger = await look(browser, seen, board, stranger);
-  await saveInto(page, foreign.pins[0]);
+  await saveInto(page, foreign.pins[1]);
+  await saveIntoDeleted(page, foreign.pins[0], board, owner);
   found.saved = await stored(board.id, owner.token);
   await create(page);
   found.created = await stored(board.id, owner.token);
@@ -138,10 +141,24 @@ async function look(browser, seen, board, stranger) {
   return { sections, buttons };
 }
 
-async function saveInto(page, pinId) {
+async function openSave(page, pinId) {
   await page.goto(`${URL_BASE}/pin/${pinId}`);
   await page.locator(".pin-words").getByRole("button", { name: "Save" }).click();
   await inDialog(page, NAME).click();
+}
+
+// Chooses a section that was deleted after the dialog had read it.
+async function saveIntoDeleted(page, pinId, board, owner) {
+  const { createSection } = await send(CREATE, { input: { boardId: board.id, name: "Gone" } }, owner.token);
+  await openSave(page, pinId);
+  await inDialog(page, "Gone").waitFor();
+  await send(DELETE, { input: { sectionId: createSection.section.id } }, owner.token);
+  await inDialog(page, "Gone").click();
+  await page.getByText(`Saved to ${NAME}, but not in Gone.`).waitFor();
+}
+
+async function saveInto(page, pinId) {
+  await openSave(page, pinId);
   await inDialog(page, "Tarts").click();
   await page.getByText("Saved to Tarts.").waitFor();
 }
