@@ -13,7 +13,13 @@ from resolvers.nodes import of_ids
 MOST = 1_000
 """The maximum number of objects that a request names. A router asks for all objects of a step
 together: for more than a page."""
-ENTITIES = {"User": Kind.USER, "Board": Kind.BOARD, "Pin": Kind.PIN, "Interest": Kind.INTEREST}
+ENTITIES = {
+    "User": Kind.USER,
+    "Board": Kind.BOARD,
+    "Section": Kind.SECTION,
+    "Pin": Kind.PIN,
+    "Interest": Kind.INTEREST,
+}
 """The types that other subgraphs extend. The key of each is its id."""
 Representation = NewType("Representation", object)
 """An object's type and key, as sent: `{"__typename": "Pin", "id": "..."}`."""

@@ -22,7 +22,7 @@ from schema.fields import field, plain
 from schema.mutation import Mutation
 from schema.query import Query
 from schema.subscription import Subscription
-from schema.types import Board, Interest, Pin, User
+from schema.types import Board, Interest, Pin, Section, User
 
 LINK = (
     'extend schema @link(url: "https://specs.apollo.dev/federation/v2.3", '
@@ -32,7 +32,7 @@ SHARED = ("PageInfo",)
 """Types that another subgraph by Relay's conventions has too."""
 
 Entity = Annotated[
-    User | Board | Pin | Interest,
+    User | Board | Section | Pin | Interest,
     strawberry.union("_Entity", description="An object that other subgraphs extend."),
 ]
 

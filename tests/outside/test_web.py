@@ -149,6 +149,37 @@ def test_a_board_is_shared_and_the_collaborator_orders_its_pins_and_leaves(
     assert members["broken"] == []
 
 
+def test_an_owner_arranges_a_board_in_sections(seen: dict[str, Any]) -> None:
+    sections = seen["sections"]
+    assert sections["added"] == [["Cakes"], ["Soups"]]
+    assert sections["ordered"] == [["Soups"], ["Cakes"]]
+    assert sections["focus"].endswith("Move Cakes down")
+    assert sections["filled"] == sections["storedFilled"] == [["Soups", "two", "one"], ["Tarts"]]
+    assert sections["afterDeletedPin"].startswith("Soups\n0 pins")
+    assert sections["asked"] == "Delete the section? Its pins stay on the board."
+    assert sections["left"] == sections["storedLeft"] == [["Soups"]]
+    assert sections["onBoard"] == ["a stranger's", "another", "made here", "one", "three"]
+    assert sections["broken"] == []
+
+
+def test_a_collaborator_moves_a_pin_to_another_section_and_out_of_it(seen: dict[str, Any]) -> None:
+    guest = seen["sections"]["guest"]
+    assert guest["moved"] == [["Soups", "two"], ["Tarts", "one"]]
+    assert guest["back"] == guest["storedBack"] == [["Soups", "two"], ["Tarts"]]
+    assert guest["buttons"] == 3
+
+
+def test_a_stranger_sees_the_sections_and_changes_nothing(seen: dict[str, Any]) -> None:
+    stranger = seen["sections"]["stranger"]
+    assert stranger == {"sections": [["Soups", "two"], ["Tarts"]], "buttons": 0}
+
+
+def test_a_pin_is_saved_and_created_in_a_section(seen: dict[str, Any]) -> None:
+    sections = seen["sections"]
+    assert sections["saved"] == [["Soups", "two"], ["Tarts", "a stranger's"]]
+    assert sections["created"] == [["Soups", "two"], ["Tarts", "made here", "a stranger's"]]
+
+
 def test_a_person_is_muted_and_blocked_and_unblocked_on_the_own_profile(
     seen: dict[str, Any],
 ) -> None:

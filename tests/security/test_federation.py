@@ -18,6 +18,7 @@ ENTITIES = """query ($of: [_Any!]!) { _entities(representations: $of) {
   __typename
   ... on User { id username }
   ... on Board { id name pins { edges { node { title } } } }
+  ... on Section { id name pins { edges { node { title } } } }
   ... on Pin { id title }
   ... on Interest { id name }
 } }"""
@@ -28,8 +29,10 @@ class World:
     counts: Counts
     public: str
     pins: list[str]
+    sections: list[str]
     secret: str
     hidden: str
+    hidden_section: str
     interest: str
 
     def named(self, type_: str, *ids: str) -> list[dict[str, str]]:
@@ -47,6 +50,13 @@ async def world(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World
         found.pins = [await gateway.pin("ann", found.public, f"pin {n}") for n in range(5)]
         found.secret = await gateway.board("ann", "Plans", secret=True)
         found.hidden = await gateway.pin("ann", found.secret, "surprise party")
+        found.sections = [await gateway.section("ann", found.public, f"part {n}") for n in range(5)]
+        found.hidden_section = await gateway.section("ann", found.secret, "surprise guests")
+        await gateway.mutate(
+            *("ann", "movePinToSection", "pin { id }"),
+            pinId=found.pins[0],
+            sectionId=found.sections[0],
+        )
         found.interest = str((await create_interest(gateway.stores, "Tea", "tea")).id)
         await gateway.settle()
         stores, feeds = found.counts.of(gateway.stores), gateway.runtime.feeds
@@ -64,13 +74,15 @@ async def test_objects_come_in_the_order_of_their_representations(world: World) 
         *world.named("Pin", world.pins[3], world.pins[0], world.pins[3]),
         *world.named("User", ann),
         *world.named("Interest", world.interest),
+        *world.named("Section", world.sections[0], world.sections[4]),
         *world.named("Board", world.public),
     ]
     found = await entities(world, of)
     assert [each["id"] for each in found] == [each["id"] for each in of]
     assert [each["__typename"] for each in found] == [each["__typename"] for each in of]
     assert found[0] == {"__typename": "Pin", "id": world.pins[3], "title": "pin 3"}
-    assert len(found[-1]["pins"]["edges"]) == 5
+    assert [each.get("name") for each in found[-3:]] == ["part 0", "part 4", "Open"]
+    assert [len(each["pins"]["edges"]) for each in found[-3:]] == [1, 0, 5]
 
 
 @pytest.mark.parametrize("viewer", ["bob", None])
@@ -80,13 +92,17 @@ async def test_secret_objects_are_null_like_absent_objects(
     of = [
         *world.named("Board", world.secret, str(int(world.secret) + 1), world.public),
         *world.named("Pin", world.hidden, str(int(world.hidden) + 1), world.pins[0]),
+        *world.named("Section", world.hidden_section, str(int(world.hidden_section) + 1)),
+        *world.named("Section", world.sections[1]),
     ]
-    hidden, absent, _, hidden_pin, absent_pin, pin = await entities(world, of, viewer)
+    hidden, absent, _, hidden_pin, absent_pin, pin, *of_sections = await entities(world, of, viewer)
     assert (hidden, absent, hidden_pin, absent_pin) == (None, None, None, None)
     assert pin["title"] == "pin 0"
+    assert [each and each["name"] for each in of_sections] == [None, None, "part 1"]
     own = await entities(world, of, "ann")
     assert own[0]["name"] == "Plans"
     assert own[3]["title"] == "surprise party"
+    assert own[6]["name"] == "surprise guests"
 
 
 async def test_an_id_of_another_type_is_null(world: World) -> None:
@@ -94,8 +110,9 @@ async def test_an_id_of_another_type_is_null(world: World) -> None:
     of = [
         *world.named("Pin", ann, world.public, "", "x", "-1", "9" * 40),
         *world.named("User", world.pins[0]),
+        *world.named("Section", world.public),
     ]
-    assert await entities(world, of, "ann") == [None] * 7
+    assert await entities(world, of, "ann") == [None] * 8
 
 
 @pytest.mark.parametrize(
@@ -126,15 +143,21 @@ async def test_a_representation_without_a_type_and_a_key_is_an_error_of_the_clie
 
 async def test_each_type_is_one_batch_however_many_objects(world: World) -> None:
     query = """query ($of: [_Any!]!) {
-      _entities(representations: $of) { ... on Pin { title } ... on User { username } }
+      _entities(representations: $of) {
+        ... on Pin { title } ... on Section { name } ... on User { username }
+      }
     }"""
     ann = str(world.gateway.people["ann"])
 
     async def reads(count: int) -> int:
         world.counts.clear()
-        of = world.named("Pin", *world.pins[:count]) + world.named("User", ann)
+        of = [
+            *world.named("Pin", *world.pins[:count]),
+            *world.named("Section", *world.sections[:count]),
+            *world.named("User", ann),
+        ]
         found = await world.gateway.data(query, None, of=of)
-        assert len(found["_entities"]) == count + 1
+        assert len(found["_entities"]) == 2 * count + 1
         return world.counts.reads
 
     await reads(5)  # fills the caches

@@ -11,7 +11,8 @@ const typeDefs = parse(`
   type Pin @key(fields: "id") { id: ID! rating: Int }
   type User @key(fields: "id") { id: ID! reviewCount: Int! }
   type Board @key(fields: "id") { id: ID! reviewed: Boolean! }
-  type Review { text: String! pin: Pin board: Board author: User }
+  type Section @key(fields: "id") { id: ID! featured: Boolean! }
+  type Review { text: String! pin: Pin section: Section board: Board author: User }
   type Query { reviews: [Review!]! }
 `);
 
@@ -23,6 +24,7 @@ async function serveReviews(reviews) {
     Pin: { rating: ({ id }) => rated.get(id) ?? null },
     User: { reviewCount: ({ id }) => reviews.filter(({ author }) => author.id === id).length },
     Board: { reviewed: () => true },
+    Section: { featured: () => true },
   };
   const schema = buildSubgraphSchema([{ typeDefs, resolvers }]);
   const server = createServer(async (request, response) => {
@@ -32,6 +34,7 @@ async function serveReviews(reviews) {
     const answer = await graphql({ schema, source: query, variableValues: variables });
     response.setHeader("content-type", "application/json").end(JSON.stringify(answer));
   });
+  server.keepAliveTimeout = 0; // on a busy machine, more than Node's 5 s pass between two requests
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   return `http://127.0.0.1:${server.address().port}/graphql`;
 }
@@ -75,6 +78,14 @@ async function startGateway(reviewsUrl) {
   return { ask, stop: () => gateway.stop() };
 }
 
+async function makeSection(boardId, name) {
+  const { createSection } = await send(
+    `mutation ($input: CreateSectionInput!) { createSection(input: $input) { section { id } } }`,
+    { input: { boardId, name } },
+  );
+  return createSection.section.id;
+}
+
 await report(async () => {
   const open = await makeBoard("Open", ["one", "two", "three"]);
   const created = await send(
@@ -85,18 +96,21 @@ await report(async () => {
     `mutation ($id: ID!) { createPin(input: {boardId: $id, title: "party"}) { pin { id } } }`,
     { id: secret },
   );
+  const openSection = await makeSection(open.id, "Starters");
+  const secretSection = await makeSection(secret, "Guests");
   const { viewer } = await send("{ viewer { id } }");
   const pins = [...open.pins, createPin.pin.id, "1"];
   const author = { __typename: "User", id: viewer.id };
   const reviews = pins.map((id, place) => ({
     text: `review ${place}`,
     pin: { __typename: "Pin", id },
+    section: { __typename: "Section", id: id === createPin.pin.id ? secretSection : openSection },
     board: { __typename: "Board", id: id === createPin.pin.id ? secret : open.id },
     author,
   }));
   const gateway = await startGateway(await serveReviews(reviews));
-  const REVIEWS = "{ reviews { text pin { title rating } author { username reviewCount } board { name } } }";
-  const BOARD = `{ board(id: "${open.id}") { name reviewed pins { edges { node { title rating } } } } }`;
+  const REVIEWS = "{ reviews { text pin { title rating } author { username reviewCount } section { name featured board { name } } board { name } } }";
+  const BOARD = `{ board(id: "${open.id}") { name reviewed sections { edges { node { name featured } } } pins { edges { node { title rating } } } } }`;
   const seen = {
     own: await gateway.ask(REVIEWS),
     stranger: await gateway.ask(REVIEWS, {}),

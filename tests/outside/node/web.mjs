@@ -16,8 +16,9 @@ import { usePins } from "./web/pins.mjs";
 import { reportThings } from "./web/reports.mjs";
 import { searchFor } from "./web/search.mjs";
 import { scroll } from "./web/scroll.mjs";
+import { divide } from "./web/sections.mjs";
 
-const PARTS = { scroll, join, board: arrange, follow, pins: usePins, keys: useKeys, edits: edit, apart: keepApart, members: share, events: recordEvents, notifications: notice, reports: reportThings, account: deleteAccount, search: searchFor, looks: look };
+const PARTS = { scroll, join, board: arrange, follow, pins: usePins, keys: useKeys, edits: edit, apart: keepApart, members: share, sections: divide, events: recordEvents, notifications: notice, reports: reportThings, account: deleteAccount, search: searchFor, looks: look };
 
 await report(async () => {
   const seen = newSeen();

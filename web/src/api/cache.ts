@@ -30,7 +30,7 @@ export function newCache(): InMemoryCache {
   return new InMemoryCache({
     // An id identifies its object without the type; every object is a Node.
     possibleTypes: {
-      Node: ["User", "Board", "Pin", "Comment", "Interest"],
+      Node: ["User", "Board", "Pin", "Comment", "Interest", "Section"],
       SearchNode: ["User", "Board", "Pin"],
       NotificationSubject: ["Pin", "Board", "Comment"],
     },
@@ -50,7 +50,8 @@ export function newCache(): InMemoryCache {
           },
         },
       },
-      Board: { fields: { pins: pages } },
+      Board: { fields: { pins: pages, sections: pages } },
+      Section: { fields: { pins: pages } },
       User: { fields: { boards: pages, pins: pages, likedPins: pages } },
       Pin: { fields: { comments: pages } },
       Image: { keyFields: false },

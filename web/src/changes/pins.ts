@@ -10,6 +10,7 @@ import type {
 import { defineChange } from "../api/change";
 import { editPins } from "./boards";
 import { expectInFeeds } from "./follow";
+import { leaveSections } from "./sections";
 
 const CreatePin = graphql(`
   mutation CreatePin($input: CreatePinInput!) {
@@ -148,5 +149,6 @@ function putOnTop(cache: ApolloCache, boardId: string, pinId: string): void {
 }
 
 function takeOff(cache: ApolloCache, boardId: string, pinId: string): void {
+  leaveSections(cache, boardId, pinId);
   editPins(cache, boardId, (edges) => edges.filter((edge) => edge.node?.__ref !== `Pin:${pinId}`));
 }

@@ -1,11 +1,12 @@
-// Saves a pin to one of the viewer's boards.
+// Saves a pin to one of the viewer's boards, or into a section of the board.
 import { make } from "../api/change";
 import { requireSignIn } from "../api/viewer";
 import { repin } from "../changes/pins";
+import { movePinToSection } from "../changes/sections";
 import { useEffect } from "preact/hooks";
 import { navigate } from "wouter-preact/use-browser-location";
-import { BoardPicker } from "./BoardPicker";
 import { Dialog } from "./Dialog";
+import { type Place, PlacePicker } from "./PlacePicker";
 import { announce } from "./Toasts";
 import { session } from "../api/viewer";
 
@@ -21,17 +22,21 @@ export function SaveDialog({ pinId, title, onClose }: Props) {
   }, []);
   if (!session) return null;
 
-  const save = async (boardId: string, name: string) => {
+  const save = async ({ boardId, board, section }: Place) => {
     onClose();
     const done = await make(repin, { pinId, boardId });
-    if (done) {
-      announce(`Saved to ${name}.`, "done", [{ label: "Show", run: () => navigate(`/board/${boardId}`) }]);
+    const saved = done?.repin?.pin?.id;
+    if (saved) {
+      // The section may have been deleted in the meantime: the pin is on the board then.
+      const placed = section && (await make(movePinToSection, { pinId: saved, sectionId: section.id }));
+      const words = section && !placed ? `Saved to ${board}, but not in ${section.name}.` : `Saved to ${section?.name ?? board}.`;
+      announce(words, "done", [{ label: "Show", run: () => navigate(`/board/${boardId}`) }]);
     }
   };
 
   return (
     <Dialog title={`Save ${title || "this pin"} to…`} onClose={onClose}>
-      <BoardPicker shared onChoose={(id, name) => void save(id, name)} />
+      <PlacePicker onChoose={(place) => void save(place)} />
     </Dialog>
   );
 }

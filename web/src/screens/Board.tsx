@@ -1,4 +1,4 @@
-// A board: its pins in their order, which its owner changes by dragging or with the keyboard.
+// A board: its sections, and its pins in their order, which its owner changes by dragging or with the keyboard.
 import { useQuery } from "@apollo/client/react";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Link } from "wouter-preact";
@@ -8,12 +8,15 @@ import { dropAt, placed } from "../board/order";
 import { reorder } from "../changes/boards";
 import { leaveBoard } from "../changes/members";
 import { movePin } from "../changes/pins";
+import { movePinToSection } from "../changes/sections";
 import { BoardPicker } from "../components/BoardPicker";
 import { Dialog } from "../components/Dialog";
 import { EditBoard } from "../components/EditBoard";
 import { FollowButton } from "../components/FollowButton";
 import { Picture } from "../components/Picture";
 import { Report } from "../components/Report";
+import { SectionList, ToSection } from "../components/SectionList";
+import { type Section, SectionPicker, sectionsOf } from "../components/SectionPicker";
 import { ShareBoard } from "../components/ShareBoard";
 import { announce } from "../components/Toasts";
 import { graphql } from "../gen";
@@ -59,6 +62,12 @@ interface Held {
   place: number;
 }
 
+// A pin for which a section is being chosen.
+interface Placed {
+  pin: PinCardFragment;
+  sections: Section[];
+}
+
 export function BoardScreen({ id }: { id: string }) {
   const { data, loading, error, fetchMore } = useQuery(BoardPage, { variables: { id } });
   const board = data?.board;
@@ -68,6 +77,7 @@ export function BoardScreen({ id }: { id: string }) {
   const [moving, setMoving] = useState<string[] | null>(null);
   const [editing, edit] = useState(false);
   const [sharing, share] = useState(false);
+  const [placing, setPlacing] = useState<Placed | null>(null);
   const [said, say] = useState("");
   const focused = useRef<HTMLButtonElement>(null);
 
@@ -91,6 +101,20 @@ export function BoardScreen({ id }: { id: string }) {
   const canOrder = canEdit || shares;
   const leave = async () => {
     if (await make(leaveBoard, { boardId: id })) announce(`You left the board ${board.name}.`);
+  };
+  const choosePlace = async (pin: PinCardFragment, except?: string) => {
+    try {
+      const sections = await sectionsOf(id);
+      if (sections.length) setPlacing({ pin, sections: sections.filter((section) => section.id !== except) });
+      else announce("Add a section to the board first.", "error");
+    } catch {
+      announce("The sections of the board can't be read right now. Try again in a moment.", "error");
+    }
+  };
+  const putInto = async ({ pin }: Placed, sectionId: string | null, name: string) => {
+    setPlacing(null);
+    const done = await make(movePinToSection, { pinId: pin.id, sectionId });
+    if (done) announce(sectionId ? `${pin.title} is in ${name} now.` : `${pin.title} is in no section now.`);
   };
   const owner = board.owner?.fullName || board.owner?.username;
   const after = board.pins?.pageInfo.hasNextPage ? board.pins.pageInfo.endCursor : null;
@@ -187,6 +211,7 @@ export function BoardScreen({ id }: { id: string }) {
       <p class="visually-hidden" aria-live="assertive">
         {said}
       </p>
+      <SectionList boardId={id} canOrder={canOrder} onMove={(pin, sectionId) => void choosePlace(pin, sectionId)} />
       <ol class={drag ? "grid dragging" : "grid"} aria-label={`Pins of ${board.name}`}>
         {shown.map((pin) => (
           <li
@@ -213,6 +238,7 @@ export function BoardScreen({ id }: { id: string }) {
                     onChange={() => toggle(pin.id)}
                   />
                 )}
+                <ToSection title={pin.title} onClick={() => void choosePlace(pin)} />
                 <button
                   type="button"
                   class="icon grip"
@@ -245,6 +271,15 @@ export function BoardScreen({ id }: { id: string }) {
       )}
       {editing && <EditBoard board={board} onClose={() => edit(false)} />}
       {sharing && <ShareBoard boardId={id} onClose={() => share(false)} />}
+      {placing && (
+        <Dialog title={`Section of ${placing.pin.title || "this pin"}`} onClose={() => setPlacing(null)}>
+          <SectionPicker
+            sections={placing.sections}
+            none="No section"
+            onChoose={(sectionId, name) => void putInto(placing, sectionId, name)}
+          />
+        </Dialog>
+      )}
       {moving && (
         <Dialog title="Move to…" onClose={() => setMoving(null)}>
           <BoardPicker except={id} onChoose={(board, name) => void moveAll(board, name)} />

@@ -6,9 +6,10 @@ import { make } from "../api/change";
 import { here } from "../api/images";
 import { session } from "../api/viewer";
 import { createPin } from "../changes/pins";
-import { BoardPicker } from "../components/BoardPicker";
+import { movePinToSection } from "../changes/sections";
 import { Field } from "../components/Field";
 import { Picture, type PictureImage } from "../components/Picture";
+import { type Place, PlacePicker } from "../components/PlacePicker";
 import { SignInFirst } from "../components/SignInFirst";
 import { announce } from "../components/Toasts";
 import { UploadPicture } from "../components/UploadPicture";
@@ -48,12 +49,14 @@ export function NewPinScreen() {
   const [link, setLink] = useState("");
   if (!session) return <SignInFirst what="create a pin" />;
 
-  const create = async (boardId: string) => {
+  const create = async ({ boardId, section }: Place) => {
     if (!picture && !title.trim()) return announce("Give the pin a picture or a title first.", "error");
     const image = picture && (await measured(picture));
     const done = await make(createPin, { boardId, title: title.trim(), link: link.trim() || null, image });
     const pin = done?.createPin?.pin;
-    if (pin) navigate(`/pin/${pin.id}`);
+    if (!pin) return;
+    if (section) await make(movePinToSection, { pinId: pin.id, sectionId: section.id });
+    navigate(`/pin/${pin.id}`);
   };
 
   const address = (value: string) => {
@@ -79,7 +82,7 @@ export function NewPinScreen() {
           <Choice chosen={picture?.url} onChoose={setPicture} />
           <Field label="Link" value={link} onChange={setLink} hint="https://…" />
           <h2>Choose its board</h2>
-          <BoardPicker shared onChoose={(boardId) => void create(boardId)} />
+          <PlacePicker onChoose={(place) => void create(place)} />
         </div>
       </div>
     </div>
