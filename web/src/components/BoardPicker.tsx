@@ -37,7 +37,7 @@ interface Props {
   except?: string;
   // Also the boards of other users on which the viewer collaborates.
   shared?: boolean;
-  onChoose: (boardId: string, name: string) => void;
+  onChoose: (boardId: string, name: string, isNew: boolean) => void;
 }
 
 export function BoardPicker({ except, shared = false, onChoose }: Props) {
@@ -51,7 +51,7 @@ export function BoardPicker({ except, shared = false, onChoose }: Props) {
     event.preventDefault();
     const done = await make(createBoard, { name: name.trim(), description: "", secret: false });
     const board = done?.createBoard?.board;
-    if (board) onChoose(board.id, board.name);
+    if (board) onChoose(board.id, board.name, true);
   };
 
   return (
@@ -59,7 +59,7 @@ export function BoardPicker({ except, shared = false, onChoose }: Props) {
       <ul class="picker-list" aria-busy={loading}>
         {boards.map((board) => (
           <li key={board.id}>
-            <button type="button" onClick={() => onChoose(board.id, board.name)}>
+            <button type="button" onClick={() => onChoose(board.id, board.name, false)}>
               <span>{board.name}</span>
               {board.secret && <span class="badge">Secret</span>}
             </button>

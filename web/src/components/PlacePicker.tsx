@@ -18,16 +18,16 @@ interface Chosen {
 
 export function PlacePicker({ onChoose }: { onChoose: (place: Place) => void }) {
   const [chosen, choose] = useState<Chosen | null>(null);
-  const open = async (boardId: string, board: string) => {
+  const open = async (boardId: string, board: string, isNew: boolean) => {
     try {
-      const sections = await sectionsOf(boardId);
+      const sections = isNew ? [] : await sectionsOf(boardId);
       if (sections.length) choose({ boardId, board, sections });
       else onChoose({ boardId, board, section: null });
     } catch {
       announce("The sections of the board can't be read right now. Try again in a moment.", "error");
     }
   };
-  if (!chosen) return <BoardPicker shared onChoose={(id, name) => void open(id, name)} />;
+  if (!chosen) return <BoardPicker shared onChoose={(...board) => void open(...board)} />;
   const { boardId, board, sections } = chosen;
   return (
     <>
