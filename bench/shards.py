@@ -73,16 +73,16 @@ async def measure(pairs: Pairs, folder: Path, count: int, keep: Keep) -> None:
     size = size_of(pairs, FEW_ON)
     keep(
         [
-            Row(f"`init` of {count:,} shards", made, "s"),
+            Row(f"pinway init of {count:,} shards", made, "s"),
             Row("a shard, on each server", size.bytes / count / 2**20, "MiB"),
             Row("files of a shard, on each server", size.files / count, ""),
         ]
     )
     keep(await _looks(pairs, count))
     again = await timed("init", "--config", str(config))
-    keep([Row("`init` again: all shards are there", again, "s")])
+    keep([Row("pinway init again: all shards are there", again, "s")])
     for words in COMMANDS:
-        keep([Row(f"`{' '.join(words)}`", await timed(*words, "--config", str(config)), "s")])
+        keep([Row(f"pinway {' '.join(words)}", await timed(*words, "--config", str(config)), "s")])
     admin = pairs.admin(FEW_ON)
     [[_, most]] = await admin.run("SHOW GLOBAL STATUS LIKE 'Max_used_connections'")
     await admin.close()

@@ -45,8 +45,8 @@ async def test_the_picture_shows_ranges_roles_sizes_and_lag(pairs: Pairs) -> Non
     assert servers[master]["waits"]
     assert servers[slave]["lag"] is not None
     assert servers[master]["max_connections"] == 500
-    # A shard has dozens of files, of 64 KiB and more.
-    assert all(servers[name]["megabytes"] > 1.0 * SHARDS for name in (master, slave))
+    # A shard has dozens of files, of 64 KiB and more. Its slave may not have them yet.
+    assert servers[master]["megabytes"] > SHARDS
     status, output = await run(pairs, "show")
     assert status == 0
     assert f"{master}  <- {slave}" in output
