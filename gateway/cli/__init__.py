@@ -75,7 +75,7 @@ COMMANDS = {
         ("search", "gateway.cli.search", "search", "Build and show the search index."),
         ("jobs", "gateway.cli.jobs", "jobs", "List, retry and drop background jobs."),
         ("reports", "gateway.cli.reports", "reports", "Show and decide people's reports."),
-        ("user", "gateway.cli.user", "user", "Find a user by name, e-mail or subject."),
+        ("user", "gateway.cli.user", "user", "Find users, write out their data."),
         ("doctor", "gateway.cli.doctor", "doctor_command", "Check everything, say what to do."),
         ("config", "gateway.cli.config", "config", "Show the settings in force."),
         ("plan", "gateway.cli.plan", "plan_command", "Estimate servers for a load."),

@@ -1,6 +1,8 @@
-"""`pinway user`: finds users for operators."""
+"""`pinway user`: finds users, and writes their data, for operators."""
 
-from collections.abc import Iterator, Mapping
+import asyncio
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import click
@@ -8,7 +10,10 @@ import click
 from gateway.cli.asking import asked
 from gateway.cli.options import with_settings
 from gateway.cli.output import as_json, print_result
+from gateway.operate.progress import Bars
+from gateway.operate.requests import answer
 from gateway.settings import Settings
+from gateway.site.embedded_stores import check_made
 
 _KEYS = ("email", "username", "subject", "id")
 
@@ -18,12 +23,35 @@ def user() -> None:
     """The users, for operators."""
 
 
+_Command = Callable[..., None]
+
+
+def _of_a_user(command: _Command) -> _Command:
+    """Add the options that name one user."""
+    for option in reversed(
+        (
+            click.option("--email", metavar="ADDRESS", help="The user with this e-mail address."),
+            click.option("--username", metavar="NAME", help="The user with this user name."),
+            click.option("--subject", metavar="SUB", help="The user who signs in by this subject."),
+            click.option("--id", metavar="ID", help="The user with this id."),
+            click.option(
+                "--issuer", metavar="ISS", help="The subject's issuer, if it is not auth.issuer."
+            ),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+def _check(wanted: Mapping[str, str | None]) -> None:
+    if sum(wanted[name] is not None for name in _KEYS) != 1:
+        raise click.UsageError("give exactly one of --email, --username, --subject and --id")
+    if wanted["issuer"] is not None and wanted["subject"] is None:
+        raise click.UsageError("--issuer goes with --subject")
+
+
 @user.command("find")
-@click.option("--email", metavar="ADDRESS", help="The user with this e-mail address.")
-@click.option("--username", metavar="NAME", help="The user with this user name.")
-@click.option("--subject", metavar="SUB", help="The user who signs in by this subject.")
-@click.option("--id", metavar="ID", help="The user with this id.")
-@click.option("--issuer", metavar="ISS", help="The subject's issuer, if it is not auth.issuer.")
+@_of_a_user
 @as_json
 @with_settings
 def find_command(settings: Settings, as_json: bool, **wanted: str | None) -> None:
@@ -32,12 +60,29 @@ def find_command(settings: Settings, as_json: bool, **wanted: str | None) -> Non
 
     The answer has private data: the e-mail address and the subject.
     """
-    if sum(wanted[name] is not None for name in _KEYS) != 1:
-        raise click.UsageError("give exactly one of --email, --username, --subject and --id")
-    if wanted["issuer"] is not None and wanted["subject"] is None:
-        raise click.UsageError("--issuer goes with --subject")
+    _check(wanted)
     found = asked(settings, {"command": "user find", **wanted})
     print_result(found, _words(found), as_json=as_json)
+
+
+@user.command("export")
+@click.argument("file", type=click.Path(path_type=Path))
+@_of_a_user
+@as_json
+@with_settings
+def export_command(settings: Settings, file: Path, as_json: bool, **wanted: str | None) -> None:
+    """Write all that is kept about one user to a new FILE, as JSON Lines.
+
+    The user is named as in `pinway user find`. The file has private data, and its owner alone may
+    read it. On embedded stores, the gateway that runs writes it.
+    """
+    _check(wanted)
+    check_made(settings)
+    request = {"command": "user export", "file": str(file.absolute()), **wanted}
+    with Bars() as bars:
+        found = dict(asyncio.run(answer(settings, request, bars)))
+    words = f"{found['lines']:,} lines about user {found['id']} in {found['file']}"
+    print_result(found, words, as_json=as_json)
 
 
 def _words(found: Mapping[str, Any]) -> Iterator[str]:

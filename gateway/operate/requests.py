@@ -80,6 +80,8 @@ async def perform(
             return await token(settings, stores, request["username"])
         case "user find":
             return await users.find_user(settings, stores, request)
+        case "user export":
+            return await users.export_data(settings, stores, request, on_progress)
     raise BadInput(f"there is no command {request['command']!r}")
 
 

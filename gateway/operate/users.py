@@ -1,6 +1,7 @@
-"""Users for operators: found by a key, in plain values."""
+"""Users for operators: found by a key, in plain values, or with all their data in a file."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from datasources.errors import BadInput, NotFound
@@ -17,6 +18,8 @@ from feed_engine.transactions.key_kinds import (
     issuer_and_subject,
     subject_key,
 )
+from gateway.operate.imports.report import OnProgress
+from gateway.operate.own_data import export_user
 from gateway.operate.times import in_utc
 from gateway.settings import Settings
 from resolvers.context import object_id
@@ -27,16 +30,29 @@ async def find_user(
 ) -> dict[str, Any]:
     """The user with an id, or with a key that the user has or that is kept for the user. A deleted
     account is found until it is erased. Raises NotFound, BadInput."""
+    return _told(await _find(settings, stores, request))
+
+
+async def export_data(
+    settings: Settings, stores: Stores, request: Mapping[str, Any], on_progress: OnProgress
+) -> dict[str, Any]:
+    """Write the data of such a user to a new file. Raises NotFound, BadInput, ConfigError."""
+    user, path = await _find(settings, stores, request), Path(request["file"])
+    lines = await export_user(stores, user, _told(user), path, on_progress)
+    return {"id": str(user.id), "file": str(path), "lines": lines}
+
+
+async def _find(settings: Settings, stores: Stores, request: Mapping[str, Any]) -> User:
     if request["id"] is not None:
         id = object_id(request["id"], Kind.USER)
         access.home(stores, Kind.USER, id)
-        return _told(await access.recall(stores, User, id))
+        return await access.recall(stores, User, id)
     kind, key = _key(settings, request)
     found = (await stores.shards.mod.find(kind.namespace, [key])).get(key)
     user = None if found is None else await access.recall(stores, User, found)
     if user is None or key not in kind.all_of(user):
         raise NotFound(f"there is no user with the {kind.namespace} {_shown(kind, key)!r}")
-    return _told(user)
+    return user
 
 
 def _key(settings: Settings, request: Mapping[str, Any]) -> tuple[KeyKind, str]:
