@@ -1,4 +1,10 @@
-"""Pages of popular pins, for visitors without a token: merged from the rows of popular pins."""
+"""Pages of popular pins, for visitors without a token: merged from the rows of popular pins.
+
+A page keeps the limits of an owner and a board (`diversity`), and has each picture once. A pin for
+which a page has no place is left out, and not deferred: nothing is kept of a visitor, and a cursor
+is a place in the order by hotness. If too few pins near the page fit, its limits give way as a
+whole, and nothing is left out.
+"""
 
 import asyncio
 import itertools
@@ -12,11 +18,14 @@ from feed_engine.feeds import cursors
 from feed_engine.feeds.cursors import CursorKind
 from feed_engine.feeds.rows import FORMER_POPULAR_ROW, POOLS, POPULAR_ROWS, Reason, parse_pool
 from feed_engine.feeds.settings import Feeds
+from feed_engine.feeds.smart.diversity import Places
 from feed_engine.feeds.smart.results import Health, HomeItem, HomePage
 from feed_engine.feeds.visible import Visible
 from feed_engine.speculation import Side
 
 LEAST = 50  # cells in a page, at least
+LOOKED_AT = 4
+"""The pins among which a page is chosen, at most, in pages of `LEAST` pins or more."""
 SHARE = 4
 """A read takes a quarter of a page from each row: twice the part of a page that an average row has.
 So one read nearly always completes a page."""
@@ -27,18 +36,24 @@ async def popular_page(
 ) -> HomePage:
     """`first` popular pins after a cursor, the hottest first. Raises BadInput."""
     column = None if after is None else cursors.decode(CursorKind.POPULAR_1, after, least=16)
-    page: list[tuple[bytes, Pin]] = []
+    size = max(first + 1, LEAST)
+    found: list[_Placed] = []
+    chosen = _Chosen()
     sides: set[Side | None] = set()
     known: set[int] = set()
-    async for cells in _pages(feeds, column, max(first + 1, LEAST), sides):
+    async for cells in _pages(feeds, column, size, sides):
         # A pin whose hotness is changing at this moment may have two cells.
         fresh = {parse_pool(c.column).pin_id: c.column for c in reversed(cells)}
         fresh = {p: c for p, c in fresh.items() if p not in known}
         known.update(fresh)
         seen = await visible(list(fresh)) if fresh else {}
-        page += sorted((c, seen[p]) for p, c in fresh.items() if p in seen)
-        if len(page) > first:
+        more = sorted((c, seen[p]) for p, c in fresh.items() if p in seen)
+        found += more
+        for one in more:
+            chosen.offer(one)
+        if len(chosen.pins) > first or len(found) >= LOOKED_AT * size:
             break
+    page = chosen.pins if len(chosen.pins) > first else found
     side = None if None in sides else Side.STANDBY if Side.STANDBY in sides else Side.PRIMARY
     return HomePage(
         items=[
@@ -49,6 +64,27 @@ async def popular_page(
         visit=visit,
         health=Health(side, None, may_be_stale=side is not Side.PRIMARY),
     )
+
+
+_Placed = tuple[bytes, Pin]
+"""A pin with its place: the column of its cell."""
+
+
+class _Chosen:
+    """The pins that a page takes of those that are offered to it, in their order."""
+
+    def __init__(self) -> None:
+        self.pins: list[_Placed] = []
+        self._places, self._pictures = Places(), set[int]()
+
+    def offer(self, one: _Placed) -> None:
+        """Take the pin if the limits allow it as the next one."""
+        _, pin = one
+        groups = (pin.owner_id, pin.board_id)
+        if pin.root not in self._pictures and self._places.blocking(groups) is None:
+            self._pictures.add(pin.root)
+            self._places.place(groups)
+            self.pins.append(one)
 
 
 async def _pages(

@@ -30,6 +30,7 @@ from feed_engine.feeds.rows import (
 )
 from feed_engine.feeds.settings import FeedSettings
 from feed_engine.feeds.smart import popular, scores
+from feed_engine.feeds.smart.diversity import MOST, is_diverse
 from feed_engine.feeds.smart.popular import move_cell, spread, trim_row, update_popularity
 from feed_engine.feeds.smart.popular_bulk import build_popular
 from feed_engine.feeds.wide import read_row
@@ -243,7 +244,7 @@ async def test_popular_pins_are_spread_over_rows_and_read_as_one_pool(feeding: F
 async def test_a_page_reads_little_more_of_the_rows_than_it_shows(
     feeding: Feeding, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pins = await feeding.pins(await feeding.board(await feeding.user()), 240)
+    pins = await pins_of_many(feeding, 240)
     await feeding.drain()
     read = list[int]()
     for side in feeding.stores.pools:
@@ -259,6 +260,46 @@ async def test_a_page_reads_little_more_of_the_rows_than_it_shows(
     assert sum(read) <= 2 * (49 + POPULAR_SPREAD)
     rest = await feeding.rest_of(None, page, first=49)
     assert pins_of(page) + rest == [pin.id for pin in reversed(pins)]
+
+
+async def test_one_owner_does_not_fill_the_pages_of_visitors(feeding: Feeding) -> None:
+    """The pins of an owner with a hundred hot pins, between and before the pins of others."""
+    others = await pins_of_many(feeding, 100)
+    board = await feeding.board(await feeding.user())
+    hot = {(await feeding.pin_at(board, START + 500 + 1000 * n)).id for n in range(75, 175)}
+    await feeding.drain()
+    page = await feeding.home(None, first=25)
+    assert sum(pin in hot for pin in pins_of(page)) == MOST
+    assert is_diverse([(item.pin.owner_id, item.pin.board_id) for item in page.items])
+    came = pins_of(page) + await feeding.rest_of(None, page, first=25)
+    assert len(set(came)) == len(came)
+    assert {pin.id for pin in others} <= {*came}
+
+
+async def test_visitors_see_a_picture_once_on_a_page(feeding: Feeding) -> None:
+    pins = await pins_of_many(feeding, 40)
+    for _ in range(3):
+        board = await feeding.board(await feeding.user())
+        await writes.repin(feeding.stores, board.owner_id, pins[-1].id, board.id)
+    await feeding.drain()
+    page = await feeding.home(None, first=25)
+    assert len({item.pin.root for item in page.items}) == 25
+
+
+async def test_limits_give_way_when_there_is_nobody_else(feeding: Feeding) -> None:
+    board = await feeding.board(await feeding.user())
+    best = [pin.id for pin in reversed(await feeding.pins(board, 40))]
+    await pins_of_many(feeding, 5, start=START - 10**7)
+    await feeding.drain()
+    page = await feeding.home(None, first=10)
+    assert pins_of(page) == best[:10]
+    assert (pins_of(page) + await feeding.rest_of(None, page, first=10))[:40] == best
+
+
+async def pins_of_many(feeding: Feeding, count: int, *, start: int = START) -> list[Pin]:
+    """Pins of ten owners in turn, a second apart, the newest last."""
+    boards = [await feeding.board(await feeding.user()) for _ in range(10)]
+    return [await feeding.pin_at(boards[n % 10], start + 1000 * n) for n in range(count)]
 
 
 async def test_pins_of_the_row_of_earlier_versions_are_read_and_move_to_their_rows(
