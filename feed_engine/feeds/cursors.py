@@ -13,6 +13,7 @@ class CursorKind(IntEnum):
     FOLLOWING_1 = 0x11
     HOME_1 = 0x21
     POPULAR_1 = 0x31
+    POPULAR_2 = 0x32
 
 
 FOR_URLS = bytes.maketrans(b"+/", b"-_")

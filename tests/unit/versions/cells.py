@@ -9,7 +9,7 @@ from datasources.mappings import Edge
 from feed_engine.feeds import cursors, own_writes, rows
 from feed_engine.feeds.cursors import CursorKind
 from feed_engine.feeds.rows import FollowingColumn, Place, PoolColumn, Reason, Source
-from feed_engine.feeds.smart import service
+from feed_engine.feeds.smart import popular_page, service
 from gateway.http.auth import Tokens
 from gateway.operate.backup import Content, Manifest
 from resolvers.cursors import CursorKind as ListKind
@@ -86,6 +86,11 @@ CELLS: dict[str, Kept] = {
         rows.pool_column(POOL),
         cursors.encode(CursorKind.POPULAR_1, rows.pool_column(POOL)),
         lambda text: cursors.decode(CursorKind.POPULAR_1, text, least=16),
+    ),
+    "cursor-popular-2.txt": _text(
+        (rows.pool_column(POOL), [(1, 2), (3, 4)]),
+        popular_page.encoded(rows.pool_column(POOL), [(1, 2), (3, 4)]),
+        popular_page.decoded,
     ),
     "feed-token.txt": _text(
         own_writes.Written(USER, BOARD, 3),
