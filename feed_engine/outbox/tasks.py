@@ -74,62 +74,53 @@ async def _pin_hidden(
     """The feeds find out by themselves."""
 
 
-HANDLERS: dict[str, Handler] = {
-    "PinPublished": noting(pin_published, _pin),
-    "PinArrived": noting(pin_arrived, _pin),
-    "PinHidden": noting(_pin_hidden, _pin),
-    "TextChanged": noting(_text_changed, _objects, SEARCH),
-    "FanOutBatch": pin_to_batch,
-    "Followed": noting(notifying(followed, notify_of_follow), _target, SEARCH),
-    "Unfollowed": noting(notifying(unfollowed, notify_of_follow), _target, SEARCH),
-    "Blocked": blocked,
-    "MembershipChanged": membership_changed,
-    "FeedShort": feed_short,
-    "InterestShort": interest_short,
-    "PoolShort": pool_short,
-    "PinLiked": noting(notifying(pin_liked, notify_of_like), _pin, SEARCH),
-    "PinUnliked": pin_unliked,
-    "PinSaved": pin_saved,
-    "CommentChanged": comment_changed,
-    "VisitShown": visit_shown,
-    "EventsRecorded": events_recorded,
-    "BoardSecrecy": noting(board_secrecy, _board),
-    "BoardDeleted": noting(board_deleted, _board),
-    "SectionDeleted": section_deleted,
-    "AccountDeleted": noting(account_deleted, _user, SEARCH),
-    "AccountErased": account_erased,
-    "KeyEnded": key_ended,
-    "NameEnded": name_ended,
-    "Respace": respace,
-    arrange.KIND: rearranged,
-    hold.KIND: held,
-}
-
-
 def name_of(task: Task) -> str:
     """The task's name in the table."""
     return type(task).__name__
+
+
+def _table(settings: FeedSettings, walks: Walks | None) -> dict[str, Handler]:
+    def within(handler: Callable[..., Awaitable[None]]) -> Handler:
+        return partial(handler, settings=settings)
+
+    liked: Handler = partial(pin_liked, settings=settings, walks=walks)
+    return {
+        "PinPublished": noting(within(pin_published), _pin),
+        "PinArrived": noting(within(pin_arrived), _pin),
+        "PinHidden": noting(_pin_hidden, _pin),
+        "TextChanged": noting(_text_changed, _objects, SEARCH),
+        "FanOutBatch": within(pin_to_batch),
+        "Followed": noting(notifying(within(followed), notify_of_follow), _target, SEARCH),
+        "Unfollowed": noting(notifying(within(unfollowed), notify_of_follow), _target, SEARCH),
+        "Blocked": blocked,
+        "MembershipChanged": membership_changed,
+        "FeedShort": within(feed_short),
+        "InterestShort": within(interest_short),
+        "PoolShort": within(pool_short),
+        "PinLiked": noting(notifying(liked, notify_of_like), _pin, SEARCH),
+        "PinUnliked": pin_unliked,
+        "PinSaved": pin_saved,
+        "CommentChanged": comment_changed,
+        "VisitShown": within(visit_shown),
+        "EventsRecorded": events_recorded,
+        "BoardSecrecy": noting(board_secrecy, _board),
+        "BoardDeleted": noting(board_deleted, _board),
+        "SectionDeleted": section_deleted,
+        "AccountDeleted": noting(account_deleted, _user, SEARCH),
+        "AccountErased": account_erased,
+        "KeyEnded": key_ended,
+        "NameEnded": name_ended,
+        "Respace": respace,
+        arrange.KIND: rearranged,
+        hold.KIND: held,
+    }
+
+
+HANDLERS = _table(DEFAULTS, None)
 
 
 def handlers(settings: FeedSettings, walks: Walks | None = None) -> Mapping[str, Handler]:
     """The table. Its functions use the given limits of feeds and graph of related pins."""
     if settings is DEFAULTS and walks is None:
         return HANDLERS
-
-    def within(handler: Callable[..., Awaitable[None]]) -> Handler:
-        return partial(handler, settings=settings)
-
-    liked: Handler = partial(pin_liked, settings=settings, walks=walks)
-    changed: dict[str, Handler] = {
-        "PinPublished": noting(within(pin_published), _pin),
-        "PinArrived": noting(within(pin_arrived), _pin),
-        "FanOutBatch": within(pin_to_batch),
-        "Followed": noting(notifying(within(followed), notify_of_follow), _target, SEARCH),
-        "Unfollowed": noting(notifying(within(unfollowed), notify_of_follow), _target, SEARCH),
-        "FeedShort": within(feed_short),
-        "InterestShort": within(interest_short),
-        "PoolShort": within(pool_short),
-        "PinLiked": noting(notifying(liked, notify_of_like), _pin, SEARCH),
-        "VisitShown": within(visit_shown),
-    }
-    return {**HANDLERS, **changed}
+    return _table(settings, walks)
