@@ -28,17 +28,16 @@ from datasources.mappings import (
 from datasources.protocols import NOTIFICATIONS_KEPT, VISITS_KEPT, Stores
 from datasources.records import Board, Comment, Image, Pin, Record, Section, User
 from feed_engine.feeds.visits import remembered
+from feed_engine.writes.account_tasks import comments_of
 from gateway.operate.imports.report import OnProgress, Progress
 from gateway.operate.times import in_utc
 
 Line = dict[str, Any]
 _PAGE = 500
-_COMMENTS = 1_000  # comments that are read at a time
 _EVENTS = 100_000
-_OBJECTS = (Mapping.USER_HAS_BOARDS, Mapping.USER_HAS_PINS)
 _LEFT_OUT = {
-    *_OBJECTS,
-    # The public ones again; who blocks the user; which tokens are refused.
+    # Objects; the public ones again; who blocks the user; which tokens are refused.
+    *(Mapping.USER_HAS_BOARDS, Mapping.USER_HAS_PINS),
     *(Mapping.USER_HAS_PUBLIC_BOARDS, Mapping.USER_HAS_PUBLIC_PINS),
     *(Mapping.USER_BLOCKED_BY_USERS, Mapping.USER_SIGNED_OUT),
 }
@@ -79,18 +78,18 @@ def _write(file: IO[bytes], lines: Sequence[Line]) -> None:
 
 async def _pages(stores: Stores, user: User, account: Line) -> AsyncIterator[list[Line]]:
     yield [{"type": "account", **account, "about": user.about, "picture": _image(user.avatar)}]
-    for mapping in _OBJECTS:
-        async for rows in _rows(stores, ListKey(mapping, user.id)):
-            yield await _told(stores, [row.to_id for row in rows])
-    async for rows in _rows(stores, ListKey(Mapping.USER_HAS_BOARDS, user.id)):
-        for row in rows:
-            async for sections in _rows(stores, ListKey(Mapping.BOARD_HAS_SECTIONS, row.to_id)):
-                yield await _told(stores, [section.to_id for section in sections])
+    async for boards in _rows(stores, ListKey(Mapping.USER_HAS_BOARDS, user.id)):
+        yield await _told(stores, boards)
+        for board in boards:
+            async for sections in _rows(stores, ListKey(Mapping.BOARD_HAS_SECTIONS, board.to_id)):
+                yield await _told(stores, sections)
+    async for pins in _rows(stores, ListKey(Mapping.USER_HAS_PINS, user.id)):
+        yield await _told(stores, pins)
     for mapping in LISTS:
         async for rows in _rows(stores, ListKey(mapping, user.id)):
             yield [_of_row(mapping, row) for row in rows]
-    async for comments in _comments(stores, user.id):
-        yield comments
+    async for found in comments_of(stores, user.id, 0, _nowhere):
+        yield [_of_record(it) for some in found.values() for it in some if it.active]
     shards = stores.shards
     inbox = await shards.notifications.of_user(user.id, NOTIFICATIONS_KEPT)
     yield [
@@ -128,19 +127,15 @@ async def _rows(stores: Stores, key: ListKey) -> AsyncIterator[list[Edge]]:
         after = Position(rows[-1].sequence, rows[-1].to_id)
 
 
-async def _told(stores: Stores, ids: Sequence[int]) -> list[Line]:
+async def _told(stores: Stores, rows: Sequence[Edge]) -> list[Line]:
+    ids = [row.to_id for row in rows]
     stored = await stores.shards.objects.get(ids)
     found = (records.decode(kind_of(id), id, stored[id]) for id in ids if id in stored)
     return [_of_record(record) for record in found if record.active]
 
 
-async def _comments(stores: Stores, user_id: int) -> AsyncIterator[list[Line]]:
-    after = 0
-    while rows := await stores.shards.objects.list(Kind.COMMENT, after, _COMMENTS):
-        found = records.decode_each(Kind.COMMENT, dict(rows)).values()
-        own = [it for it in found if isinstance(it, Comment) and it.author_id == user_id]
-        yield [_of_record(comment) for comment in own if comment.active]
-        after = rows[-1][0]
+async def _nowhere(place: str) -> None:
+    """An export that was interrupted begins again."""
 
 
 def _of_record(record: Record) -> Line:

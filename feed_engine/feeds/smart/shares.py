@@ -10,7 +10,7 @@ likes. A source that the viewer likes more than the other sources gets a larger 
     share        the weight's part of all weights, but at least `least`: the viewer's taste may
                  change, and a source that is never shown can't be liked
 
-What a visit tells halves in HALF_LIFE.
+The weight of a visit halves in HALF_LIFE.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
