@@ -6,6 +6,7 @@ import { session } from "../api/viewer";
 import { deleteBoard, updateBoard } from "../changes/boards";
 import { Dialog } from "./Dialog";
 import { Field } from "./Field";
+import { SaveOrDelete } from "./SaveOrDelete";
 import { announce } from "./Toasts";
 
 interface Props {
@@ -17,7 +18,6 @@ export function EditBoard({ board, onClose }: Props) {
   const [name, setName] = useState(board.name);
   const [description, setDescription] = useState(board.description);
   const [secret, setSecret] = useState(board.secret);
-  const [asked, ask] = useState(false);
   const save = async (event: Event) => {
     event.preventDefault();
     const done = await make(updateBoard, { boardId: board.id, name: name.trim(), description, secret });
@@ -43,27 +43,11 @@ export function EditBoard({ board, onClose }: Props) {
             only you see it
           </label>
         </p>
-        <p class="row">
-          <button type="submit" class="primary">
-            Save
-          </button>
-          {!asked && (
-            <button type="button" onClick={() => ask(true)}>
-              Delete the board
-            </button>
-          )}
-        </p>
-        {asked && (
-          <p class="row" role="alert">
-            <span>Delete the board and its {pins}? This can't be undone.</span>
-            <button type="button" onClick={() => void remove()}>
-              Delete
-            </button>
-            <button type="button" onClick={() => ask(false)}>
-              Keep
-            </button>
-          </p>
-        )}
+        <SaveOrDelete
+          what="the board"
+          question={`Delete the board and its ${pins}? This can't be undone.`}
+          onDelete={() => void remove()}
+        />
       </form>
     </Dialog>
   );

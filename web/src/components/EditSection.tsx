@@ -4,6 +4,7 @@ import { make } from "../api/change";
 import { deleteSection, renameSection } from "../changes/sections";
 import { Dialog } from "./Dialog";
 import { Field } from "./Field";
+import { SaveOrDelete } from "./SaveOrDelete";
 import { announce } from "./Toasts";
 
 interface Props {
@@ -13,7 +14,6 @@ interface Props {
 
 export function EditSection({ section, onClose }: Props) {
   const [name, setName] = useState(section.name);
-  const [asked, ask] = useState(false);
   const save = async (event: Event) => {
     event.preventDefault();
     if (await make(renameSection, { sectionId: section.id, name: name.trim() })) onClose();
@@ -27,27 +27,7 @@ export function EditSection({ section, onClose }: Props) {
     <Dialog title="Edit the section" onClose={onClose}>
       <form onSubmit={(event) => void save(event)}>
         <Field label="Name" value={name} onChange={setName} required />
-        <p class="row">
-          <button type="submit" class="primary">
-            Save
-          </button>
-          {!asked && (
-            <button type="button" onClick={() => ask(true)}>
-              Delete the section
-            </button>
-          )}
-        </p>
-        {asked && (
-          <p class="row" role="alert">
-            <span>Delete the section? Its pins stay on the board.</span>
-            <button type="button" onClick={() => void remove()}>
-              Delete
-            </button>
-            <button type="button" onClick={() => ask(false)}>
-              Keep
-            </button>
-          </p>
-        )}
+        <SaveOrDelete what="the section" question="Delete the section? Its pins stay on the board." onDelete={() => void remove()} />
       </form>
     </Dialog>
   );
