@@ -47,7 +47,7 @@ class Change:
     tell: Tell
 
     async def run(self, addresses: Sequence[str], *, force: bool = False) -> None:
-        """Change to these servers, or go on with the change to them. Servers that come in must
+        """Change to these servers, or continue a change to them. Servers that come in must
         answer, unless `force`. Raises ConfigError, StoreError."""
         topology = await self.source.load()
         lists = topology.caches or CacheLists(first_list(self.settings))

@@ -14,12 +14,13 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 
+from datasources import protocols
 from datasources.cache_lists import CacheLists
 from datasources.memcached import MemcachedObjectCache
 from datasources.memcached.placement import Placement
 from datasources.mysql import MySqlShards
 from datasources.mysql.replication import fences
-from datasources.protocols import Reading, Stores
+from datasources.protocols import Stores
 from datasources.topology_watch import Followed
 from datasources.zookeeper import ZooKeeperGenerations, ZooKeeperTopology
 from gateway.cli import main
@@ -205,11 +206,11 @@ def without_removals_by_both_lists(patch: pytest.MonkeyPatch) -> None:
 def without_ends_of_leases(patch: pytest.MonkeyPatch) -> None:
     """A gateway that ZooKeeper does not answer reads by the list that it knows."""
     patch.setattr(ZooKeeperGenerations, "reads_list", lambda self, number: True)
-    patch.setattr(ZooKeeperGenerations, "_reading", lambda self, found: Reading.LEASED)
+    patch.setattr(ZooKeeperGenerations, "_reading", lambda self, found: protocols.Reading.LEASED)
 
 
 def without_fences(patch: pytest.MonkeyPatch) -> None:
-    """A gateway that has not heard of the change commits, and removes by the old list alone."""
+    """A gateway with an earlier topology commits, and removes by the old list alone."""
 
     async def raise_nothing(*given: object) -> None:
         return None

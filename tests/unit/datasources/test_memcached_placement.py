@@ -101,6 +101,6 @@ def test_a_list_remembers_a_bounded_number_of_servers_and_is_still_safe() -> Non
 
 
 def test_servers_that_nobody_needs_to_know_are_forgotten() -> None:
-    """No server is left that was there together with one that has gone."""
+    """No server of the last list was there together with `a:1` or `b:1`."""
     [_, _, _, last] = lists(["a:1", "b:1"], ["b:1", "c:1"], ["c:1", "d:1"], ["d:1", "e:1"])
     assert last.left == {"c:1": 3}

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from datasources.cache_lists import CacheLists, first_list, next_list
 from datasources.errors import ConfigError, StoreConflict, StoreCorrupt, StoreUnavailable
 from datasources.file import FileTopology
 from datasources.topology import ModShards, ShardRange, Topology, check_next, dump, parse
+from gateway.operate import doctor
 from gateway.operate.cache_servers import Change, check, shown
 from gateway.settings import changed, read_settings
 from tests.contract.shards import with_epoch
@@ -196,6 +198,32 @@ async def test_the_state_tells_the_step_and_both_lists(world: World) -> None:
         await world.change(NEW)
     found = shown(await world.load(), settings)
     assert (found["list"], found["step"], found["servers"]) == (2, "turned", NEW)
+
+
+async def test_doctor_tells_of_a_change_that_was_interrupted_and_of_other_settings(
+    world: World,
+) -> None:
+    async def finding(object_cache: str) -> tuple[str, str, str]:
+        settings = changed(read_settings(None, {}), {"stores.object_cache": object_cache})
+        topology = await world.load()
+        objects = SimpleNamespace(topology=lambda: topology)
+        stores: Any = SimpleNamespace(shards=SimpleNamespace(objects=objects))
+        [(_, state, told, advice)] = doctor.cache_list(settings, stores)
+        return state, told, advice
+
+    world.lives = 2
+    with pytest.raises(Killed):
+        await world.change(NEW)
+    state, told, advice = await finding("memcached://a:1,b:1")
+    assert (state, told.endswith("a change to list 2 has begun")) == ("warning", True)
+    assert "`pinway cache servers b:1,c:1`" in advice
+    world.lives = 1000
+    await world.change(NEW)
+    state, told, advice = await finding("memcached://a:1,b:1")
+    assert (state, advice) == ("warning", "set stores.object_cache = memcached://b:1,c:1")
+    state, told, _ = await finding("memcached://c:1,b:1")
+    assert (state, told) == ("ok", "list 2 of epoch 4: b:1,c:1")
+    assert (await finding("memory://?max_bytes=1"))[0] == "fault"
 
 
 async def test_a_topology_whose_lists_no_change_makes_is_refused(world: World) -> None:
