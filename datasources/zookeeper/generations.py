@@ -224,6 +224,9 @@ class ZooKeeperGenerations:
             began = self._clock()
             own = self._own(found)
             first = ("check", own, 0) if found.own else ("create", own, b"", None, True)
+            if not found.own:
+                # If the answer is lost, the node may exist, and must be deleted later.
+                found.own, found.relied_until = True, -inf
             failed, _ = await self._commit([first, ("set_data", self._node(found.name), data)])
             if failed is None:
                 now = self._clock()
@@ -271,7 +274,7 @@ class ZooKeeperGenerations:
 
     async def _confirmed(self, servers: Sequence[_Server]) -> bool:
         """Check all versions and own nodes in one transaction, which renews the leases."""
-        own = [found for found in servers if found.own]
+        own = [found for found in servers if found.own and not found.turn.locked()]
         checks = [("check", self._node(s.name), s.version) for s in servers]
         checks += [("check", self._own(s), 0) for s in own]
         followed = self._list

@@ -4,6 +4,7 @@ import asyncio
 import uuid
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
+from typing import Any
 
 import pytest
 
@@ -207,7 +208,7 @@ async def test_no_process_reads_by_a_list_that_was_ended(caches: Caches) -> None
             assert not process.reads_list(9)  # before the first answer, or without `follow_list`
             process.follow_list()
             await until(lambda process=process: process.reads_list(1))
-        proxy.stall()  # one process can't hear of it
+        proxy.stall()  # this process gets no news
         await here.end_lists(2)
         assert not here.reads_list(1)
         assert not there.reads_list(1)
@@ -249,3 +250,26 @@ async def test_a_server_that_is_followed_again_at_once_stays_shut_until_it_is_re
     assert there.readable(SERVER) is None
     caches.reached = True
     await leased(there)
+
+
+async def test_a_server_is_opened_although_the_answer_of_its_shutting_was_lost(
+    caches: Caches, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, there = caches.process(), caches.process()
+    before, commit = await leased(there), here._commit
+
+    async def lost(operations: Any) -> Any:
+        await commit(operations)
+        if operations[0][0] == "create":
+            raise StoreUnavailable("caches: no answer")
+
+    caches.reached = False
+    with monkeypatch.context() as patch:
+        patch.setattr(here, "_commit", lost)
+        with pytest.raises(StoreUnavailable):
+            await here.shut(SERVER)
+    assert not here.is_shut(SERVER)
+    await until(lambda: there.states()[0].reading is Reading.SHUT)
+    caches.reached = True
+    async with asyncio.timeout(30):
+        assert await leased(there) > before

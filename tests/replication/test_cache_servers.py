@@ -188,7 +188,8 @@ async def test_nobody_reads_an_older_object_while_the_list_of_servers_changes(
         found = json.loads(output)
         assert (status, found["list"], found["step"]) == (0, 1 + len(CHANGES), None)
         for paths in here.paths:
-            await paths.until_leased()
+            async with asyncio.timeout(60):
+                await paths.until_leased()
             assert {state.server for state in paths.objects.circuits()} == {*found["servers"]}
 
 

@@ -31,7 +31,7 @@ async def raised(pairs: Pairs) -> None:
 async def test_a_gateway_of_an_earlier_epoch_neither_writes_nor_reads_an_outbox(
     pairs: Pairs,
 ) -> None:
-    """So a relay removes entries by no earlier list than the write that it completes."""
+    """A relay thus removes entries by no earlier list than the write that it completes."""
     lone = await pairs.lone_gateway()
     await insert_pin(lone, b"1")
     assert await lone.outbox.load(0, 1 << 40) is None
