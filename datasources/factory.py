@@ -213,6 +213,7 @@ async def open_stores(config: StoresConfig) -> Stores:
             keep(generations)
         options = CacheOptions(config.cache_refused_is_empty, generations)
         objects = keep(_open("object_cache", config.object_cache, _bind(OBJECT_CACHES, options)))
+        objects.use(topology)
         lists = keep(_open("mapping_cache", config.mapping_cache, _bind(MAPPING_CACHES, options)))
         broadcasts = keep(_open("mapping_cache", config.mapping_cache, BROADCASTS))
         queue = keep(_open("queue", config.queue, QUEUES))
@@ -229,7 +230,7 @@ async def open_stores(config: StoresConfig) -> Stores:
         object_cache=objects,
         mapping_cache=lists,
         queue=queue,
-        topology=Followed(source, shards),
+        topology=Followed(source, shards, object_cache=objects),
         pools=Sides(columns[config.pools_primary], columns[config.pools_standby]),
         feeds=Sides(columns[config.feeds_primary], columns[config.feeds_standby]),
         broadcasts=broadcasts,

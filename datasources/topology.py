@@ -3,7 +3,8 @@
 It is JSON as in Pinterest's description, with the servers' addresses beside the ranges: `{"epoch":
 1, "servers": {name: url}, "shards": [{"range": [0, 511], "master": name, "slave": name}], "mod":
 {"count": 4096, "ranges": [...]}}`. Ranges are inclusive. While shards are being handed over to
-another server, `"moving": [{"range": [64, 127], "to": name, "epoch": 7}]` names it.
+another server, `"moving": [{"range": [64, 127], "to": name, "epoch": 7}]` names it. `"caches"` has
+the lists of memcached servers, once they were changed (`datasources.cache_lists`).
 """
 
 import hashlib
@@ -13,6 +14,7 @@ from functools import cached_property
 
 import msgspec
 
+from datasources.cache_lists import CacheLists, check_lists, check_next_lists
 from datasources.errors import Damaged, StoreCorrupt
 from datasources.ids import MAX_SHARD
 from datasources.urls import BadUrl, mask, split
@@ -52,6 +54,8 @@ class Topology(msgspec.Struct, frozen=True, dict=True, omit_defaults=True):
     shards: tuple[ShardRange, ...]
     mod: ModShards
     moving: tuple[Moving, ...] = ()
+    caches: CacheLists | None = None
+    """The memcached servers; None as long as the settings name them."""
 
     @cached_property
     def open_shards(self) -> list[int]:
@@ -119,6 +123,8 @@ def parse(data: bytes | str) -> Topology:
     if sum(r.range[1] - r.range[0] + 1 for r in topology.mod.ranges) != topology.mod.count:
         raise StoreCorrupt(f"topology: mod ranges don't cover all {topology.mod.count} mod shards")
     _check_moving(topology)
+    if topology.caches is not None:
+        check_lists(topology.caches)
     return topology
 
 
@@ -159,6 +165,7 @@ def check_next(current: Topology, found: Topology) -> bool:
             f"topology: shard {closed[0]} is open in epoch {current.epoch} and missing in epoch "
             f"{found.epoch}, {len(closed)} such shards: their objects could not be found"
         )
+    check_next_lists(current.caches, found.caches)
     return True
 
 

@@ -1,5 +1,5 @@
-"""Keeps the shards up to date with the topology: watches its source, and reads it again on
-demand."""
+"""Keeps the shards and the cache of objects up to date with the topology: watches its source, and
+reads it again on demand."""
 
 import asyncio
 import logging
@@ -7,7 +7,7 @@ import random
 from collections.abc import AsyncIterator, Awaitable, Callable
 
 from datasources.outages import Outages, backoff
-from datasources.protocols import ShardStore, TopologySource
+from datasources.protocols import ObjectCache, ShardStore, TopologySource
 from datasources.topology import Topology
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 30.0  # seconds until a failed watch is started again
@@ -22,10 +22,12 @@ class Followed:
         source: TopologySource,
         shards: ShardStore,
         *,
+        object_cache: ObjectCache | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         draw: Callable[[float, float], float] = random.uniform,
     ) -> None:
         self._source, self._shards, self._sleep, self._draw = source, shards, sleep, draw
+        self._object_cache = object_cache
         self._fault: str | None = None
         self._next: asyncio.Task[None] | None = None  # a load that has not begun
         self._loads: set[asyncio.Task[None]] = set()
@@ -51,7 +53,7 @@ class Followed:
             try:
                 async for topology in self._source.watch():
                     before = self._shards.objects.topology().epoch
-                    self._shards.use(topology)
+                    self._use(topology)
                     self._fault, tries = None, 1
                     outages.well("")
                     if topology.epoch > before:
@@ -78,4 +80,10 @@ class Followed:
     async def _load_and_use(self) -> None:
         async with self._turn:
             self._next = None
-            self._shards.use(await self._source.load())
+            self._use(await self._source.load())
+
+    def _use(self, topology: Topology) -> None:
+        # The cache comes first: a write under this topology's epoch must be removed by its lists.
+        if self._object_cache is not None:
+            self._object_cache.use(topology)
+        self._shards.use(topology)

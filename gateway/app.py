@@ -46,6 +46,7 @@ from gateway.observe.metrics import (
 )
 from gateway.observe.requests import Requests
 from gateway.observe.stores import (
+    CacheListCollector,
     CircuitCollector,
     GenerationCollector,
     JobCollector,
@@ -129,6 +130,7 @@ def create_site(
         PoolCollector(runtime.stores),
         CircuitCollector(runtime.stores),
         GenerationCollector(runtime.stores),
+        CacheListCollector(runtime.stores),
         JobCollector(runtime.jobs),
         *counting,
     )

@@ -1,8 +1,7 @@
-"""One memcached server and its idle connections; and the choice of the server for a key."""
+"""One memcached server and its idle connections."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from hashlib import blake2b
+from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from datasources.memcached.connection import Connect, Connection, ProtocolError
@@ -10,16 +9,19 @@ from datasources.places import Places, PoolState
 
 T = TypeVar("T")
 CONNECTIONS = 16
+UNUSED_PAUSE = 0.1
 
 
 class Node:
-    """The server at `host`:`port`. Its name is hashed together with the keys."""
+    """The server at `host`:`port`."""
 
     def __init__(self, host: str, port: int, connect: Connect = asyncio.open_connection) -> None:
         self._host, self._port, self._connect = host, port, connect
         self.name = f"{host}:{port}"
         self._idle: list[Connection] = []
         self._slots = Places(CONNECTIONS)
+        self.users = 0
+        """Calls that use the server, or may come to use it."""
 
     async def run(self, work: Callable[[Connection], Awaitable[T]]) -> T:
         """Run `work` on a connection; again on a new connection if an idle one is dead, so `work`
@@ -33,6 +35,11 @@ class Node:
             return await self._on(
                 await Connection.open(self._host, self._port, self._connect), work
             )
+
+    async def unused(self) -> None:
+        """Wait until no call uses the server."""
+        while self.users:  # noqa: ASYNC110 calls end within their deadlines
+            await asyncio.sleep(UNUSED_PAUSE)
 
     def state(self) -> PoolState:
         return self._slots.state(self.name)
@@ -58,19 +65,3 @@ class Node:
             raise
         self._idle.append(connection)
         return result
-
-
-def by_node(nodes: Sequence[Node], keys: Iterable[bytes]) -> dict[Node, list[bytes]]:
-    """The keys by server, by rendezvous hashing: when a server is added or removed, only its keys
-    move."""
-    if len(nodes) == 1:
-        return {nodes[0]: list(keys)}
-    found: dict[Node, list[bytes]] = {}
-    for key in keys:
-        node = max(nodes, key=lambda node: _weight(node, key))
-        found.setdefault(node, []).append(key)
-    return found
-
-
-def _weight(node: Node, key: bytes) -> bytes:
-    return blake2b(key, digest_size=8, key=node.name.encode()[:64]).digest()

@@ -11,6 +11,7 @@ from itertools import count
 from typing import NamedTuple
 
 from datasources.protocols import Lease
+from datasources.topology import Topology
 
 LEASE_SECONDS = 10.0
 ENTRY_OVERHEAD = 200  # bytes that CPython needs for an entry in addition to its value
@@ -43,6 +44,9 @@ class MemoryObjectCache:
                 values.move_to_end(id)
                 found[id] = value
         return found
+
+    def use(self, topology: Topology) -> None:
+        """This process needs no server."""
 
     async def get(self, ids: Sequence[int]) -> dict[int, bytes | Lease]:
         now = self._clock()

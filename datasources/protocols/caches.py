@@ -5,6 +5,7 @@ from typing import NamedTuple, Protocol
 
 from datasources.mappings import Edge, ListHead, ListKey, ListMove, PageRequest
 from datasources.protocols.mappings import Window
+from datasources.topology import Topology
 
 
 class Lease(NamedTuple):
@@ -34,6 +35,10 @@ class ObjectCache(Protocol):
     @property
     def local(self) -> LocalObjects | None:
         """The cache's values in this process; None for a cache in another process."""
+
+    def use(self, topology: Topology) -> None:
+        """Use the servers that the topology names, from the next call on. An earlier topology than
+        the last one, and a topology that names none, change nothing."""
 
     async def get(self, ids: Sequence[int]) -> dict[int, bytes | Lease]: ...
 

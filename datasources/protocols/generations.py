@@ -40,7 +40,19 @@ class Generations(Protocol):
         entries, so the server may be opened again."""
 
     def forget(self, server: str) -> None:
-        """End `follow`."""
+        """End `follow`. A server that this process had shut is opened."""
+
+    def follow_list(self) -> None:
+        """Follow the number of the list of memcached servers."""
+
+    def reads_list(self, number: int) -> bool:
+        """Whether this process may read by the list with this number now: it has a reader lease,
+        and no `end_lists` has ended the list."""
+
+    async def end_lists(self, before: int) -> None:
+        """End all lists with lower numbers. After the return, no process reads by them. Takes
+        LEASE_SECONDS and some more, also when it is repeated. Raises StoreError if that is
+        uncertain."""
 
     def readable(self, server: str) -> int | None:
         """The generation under which this process may read and fill now; None without a lease."""

@@ -3,6 +3,8 @@
     PATH.caches/SERVER           data: a base; the generation is the base plus the node's version
     PATH.caches/SERVER/PROCESS   ephemeral: this process can't remove entries from the server, so
                                  the server is shut
+    PATH.caches.list             data: the lowest number of a list of memcached servers by which
+                                 entries may be read (`datasources.cache_lists`)
 
     reader   holds a lease on the versions that it knows. A transaction that only checks the
              versions renews it for LEASE_SECONDS from the moment before it was sent. Such a
@@ -25,6 +27,8 @@ Why no reader gets an older value than an acknowledged write:
     any such writer has stopped relying on the node. A process that starts does the same, unless no
     server was ever shut.
 *   A raise without a node (`raise_all`) needs no such wait of readers.
+*   The transaction that renews the leases also checks the version of the list's node. So when a
+    lease has had the time to expire since the node's change, no process reads by an earlier list.
 
 A reader without a lease asks the shards. Nothing here adds a round trip to a read.
 """
@@ -81,6 +85,17 @@ class _Server:
         """The time at which every lease on a version before the last raise has expired."""
         self.turn = asyncio.Lock()
         self.raised = self.unleased = 0
+        self.forgotten = False
+        """Whether the server is forgotten as soon as this process's node is deleted."""
+
+
+class _List:
+    """The knowledge of the lowest number of a list that may be read."""
+
+    def __init__(self) -> None:
+        self.known = False
+        self.number = self.version = 0
+        self.leased_until = -inf
 
 
 class ZooKeeperGenerations:
@@ -100,6 +115,7 @@ class ZooKeeperGenerations:
         self._client = Client(hosts, deadline)
         self._clock = clock
         self._servers: dict[str, _Server] = {}
+        self._list: _List | None = None
         self._renewing: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -109,10 +125,45 @@ class ZooKeeperGenerations:
         )
 
     def follow(self, server: str, is_reached: Callable[[], bool]) -> None:
-        self._servers[server] = _Server(server, is_reached)
+        if server in self._servers:  # with its node, if it comes back before that is deleted
+            self._servers[server].is_reached = is_reached
+            self._servers[server].forgotten = False
+        else:
+            self._servers[server] = _Server(server, is_reached)
 
     def forget(self, server: str) -> None:
-        self._servers.pop(server, None)
+        if (found := self._servers.get(server)) is None:
+            return
+        if found.own:
+            found.forgotten, found.is_reached = True, lambda: True
+        else:
+            del self._servers[server]
+
+    def follow_list(self) -> None:
+        self._list = self._list or _List()
+
+    def reads_list(self, number: int) -> bool:
+        followed = self._list
+        return (
+            followed is not None
+            and self._clock() < followed.leased_until
+            and number >= followed.number
+        )
+
+    async def end_lists(self, before: int) -> None:
+        data = b"%d" % before
+        for _ in range(ATTEMPTS):
+            number, version = await self._read_list()
+            if number >= before:
+                break
+            failed, _ = await self._commit(
+                [("check", self._list_node, version), ("set_data", self._list_node, data)]
+            )
+            if failed is None:
+                break
+        else:
+            raise StoreUnavailable(f"caches: {self._list_node} is changed again and again")
+        await asyncio.sleep(LEASE_SECONDS + MARGIN)
 
     def readable(self, server: str) -> int | None:
         found = self._servers[server]
@@ -173,6 +224,9 @@ class ZooKeeperGenerations:
             began = self._clock()
             own = self._own(found)
             first = ("check", own, 0) if found.own else ("create", own, b"", None, True)
+            if not found.own:
+                # If the answer is lost, the node may exist, and must be deleted later.
+                found.own, found.relied_until = True, -inf
             failed, _ = await self._commit([first, ("set_data", self._node(found.name), data)])
             if failed is None:
                 now = self._clock()
@@ -206,28 +260,39 @@ class ZooKeeperGenerations:
     async def _renew(self) -> None:
         for found in list(self._servers.values()):
             await self._open_again(found)
+            if found.forgotten and not found.own:
+                self._servers.pop(found.name, None)
         for _ in range(ATTEMPTS):
             servers = list(self._servers.values())
             for found in servers:
                 if not found.known or found.shut:
                     await self._read(found)
+            if self._list is not None and not self._list.known:
+                await self._learn_list(self._list)
             if not servers or await self._confirmed(servers):
                 return
 
     async def _confirmed(self, servers: Sequence[_Server]) -> bool:
         """Check all versions and own nodes in one transaction, which renews the leases."""
-        own = [found for found in servers if found.own]
+        own = [found for found in servers if found.own and not found.turn.locked()]
         checks = [("check", self._node(s.name), s.version) for s in servers]
         checks += [("check", self._own(s), 0) for s in own]
+        followed = self._list
+        if followed is not None:
+            checks.append(("check", self._list_node, followed.version))
         versions = [found.version for found in servers]
         began = self._clock()
         failed, at = await self._commit(checks)
         if failed is not None:
             if at < len(servers):
                 servers[at].known = False
-            else:
+            elif at < len(servers) + len(own):
                 own[at - len(servers)].own = False
+            elif followed is not None:
+                followed.known = False
             return False
+        if followed is not None:
+            followed.leased_until = began + LEASE_SECONDS
         for found, version in zip(servers, versions, strict=True):
             if found.version == version:
                 found.leased_until = began + LEASE_SECONDS
@@ -267,6 +332,23 @@ class ZooKeeperGenerations:
         found.generation, found.version = int(data) + stat.version, stat.version
         found.shut, found.known = stat.numChildren > 0, True
 
+    async def _learn_list(self, followed: _List) -> None:
+        number, version = await self._read_list()
+        if version != followed.version:
+            followed.leased_until = -inf
+        followed.number, followed.version, followed.known = number, version, True
+
+    async def _read_list(self) -> tuple[int, int]:
+        """The number and the version of the list's node, which is created if it is missing."""
+        node = self._list_node
+        try:
+            data, stat = await self._call(lambda zk: zk.get_async(node))
+        except NoNodeError:
+            with suppress(NodeExistsError):
+                await self._call(lambda zk: zk.create_async(node, b"1", makepath=True))
+            data, stat = await self._call(lambda zk: zk.get_async(node))
+        return int(data), stat.version
+
     async def _data(self, found: _Server) -> bytes:
         if not found.known:
             await self._read(found)
@@ -299,6 +381,10 @@ class ZooKeeperGenerations:
             raise
         except KazooException as error:
             raise _unavailable(error) from error
+
+    @property
+    def _list_node(self) -> str:
+        return f"{self._path}.list"
 
     def _node(self, server: str) -> str:
         return f"{self._path}/{server}"

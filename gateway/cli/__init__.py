@@ -69,6 +69,7 @@ COMMANDS = {
         ("dump", "gateway.cli.dump", "dump_command", "Write Parquet files for analytics."),
         ("migrate", "gateway.cli.migrate", "migrate", "Bring in an unsharded database."),
         ("schema", "gateway.cli.tools", "schema", "Print or compare the GraphQL schema."),
+        ("cache", "gateway.cli.cache", "cache", "Show and change the memcached servers."),
         ("feed", "gateway.cli.feed", "feed", "Show and route reads of the feed stores."),
         ("related", "gateway.cli.related", "related", "Build and show the related pins' graph."),
         ("train", "gateway.cli.train", "train_command", "Learn the order of the home feed."),

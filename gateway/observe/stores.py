@@ -11,6 +11,7 @@ from prometheus_client.core import (
 )
 from prometheus_client.registry import Collector
 
+from datasources.cache_lists import CacheLists
 from datasources.calls import Calls
 from datasources.circuit import circuits
 from datasources.latencies import Latencies
@@ -147,6 +148,29 @@ class GenerationCollector(Collector):
             for state in states:
                 metric.add_metric([state.server], getattr(state, field))
             yield metric
+
+
+class CacheListCollector(Collector):
+    """The list of memcached servers that this process uses. A cache in this process has none."""
+
+    def __init__(self, stores: Stores) -> None:
+        self._cache: Any = stores.object_cache
+
+    def collect(self) -> Iterable[Metric]:
+        """`pinway_cache_list_number` and `pinway_cache_list_changing`."""
+        lists: CacheLists | None = getattr(self._cache, "lists", None)
+        number = GaugeMetricFamily(
+            "pinway_cache_list_number",
+            "The number of the list of memcached servers by which this process reads.",
+        )
+        changing = GaugeMetricFamily(
+            "pinway_cache_list_changing",
+            "1 while this process removes entries by two lists of memcached servers.",
+        )
+        if lists is not None:
+            number.add_metric([], lists.read.number)
+            changing.add_metric([], lists.other is not None)
+        yield from (number, changing)
 
 
 class Jobs:

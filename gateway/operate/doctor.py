@@ -13,6 +13,7 @@ from datasources.errors import ConfigError, PinwayError, StoreError
 from datasources.protocols import IndexState, SearchStore, Stores
 from gateway.http.this_machine import closed
 from gateway.observe.health import NOT_READ, PASSED_BY, WELL, readiness
+from gateway.operate import cache_servers
 from gateway.operate.connections import advice, shortages, wanted
 from gateway.operate.imports.report import Progress
 from gateway.server.shared_stores import require_shared
@@ -155,7 +156,7 @@ async def of_stores(
         _search(search),
     ]
     found = await asyncio.gather(*checks, return_exceptions=True)
-    findings: list[Finding] = []
+    findings = cache_list(settings, stores)
     for outcome in found:
         if isinstance(outcome, StoreError):
             continue  # its state is already reported
@@ -163,6 +164,29 @@ async def of_stores(
             raise outcome
         findings += outcome
     return findings
+
+
+def cache_list(settings: Settings, stores: Stores) -> list[Finding]:
+    """Whether the settings name the memcached servers of the topology, once it has a list, and no
+    change of the list was interrupted."""
+    topology, check = stores.shards.objects.topology(), "memcached servers"
+    if topology.caches is None:
+        return []
+    lists = topology.caches
+    try:
+        named = cache_servers.addresses_in(settings)
+    except ConfigError as error:
+        return [Finding(check, FAULT, str(error), "name the same cache in all gateways")]
+    servers = ",".join(lists.wanted.servers)
+    told = f"list {lists.read.number} of epoch {topology.epoch}: {','.join(lists.read.servers)}"
+    if (step := cache_servers.step_of(lists)) is not None:
+        told = f"{told}; a change to list {lists.wanted.number} has {step}"
+        advice = f"if no command runs, end it: `pinway cache servers {servers}`"
+        return [Finding(check, WARNING, told, advice)]
+    if sorted(named) != sorted(lists.read.servers):
+        told = f"{told}; the settings name {','.join(named)}, which has no effect"
+        return [Finding(check, WARNING, told, f"set stores.object_cache = memcached://{servers}")]
+    return [Finding(check, OK, told)]
 
 
 async def of_open_stores(settings: Settings, ask: Ask) -> list[dict[str, str]]:

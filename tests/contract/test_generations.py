@@ -4,6 +4,7 @@ import asyncio
 import uuid
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
+from typing import Any
 
 import pytest
 
@@ -197,3 +198,78 @@ async def test_a_raise_where_no_process_has_followed_a_server_does_nothing(
     alone = ZooKeeperGenerations(zookeeper_hosts(databases), f"/tests/{uuid.uuid4().hex}")
     await alone.raise_all()
     await alone.close()
+
+
+async def test_no_process_reads_by_a_list_that_was_ended(caches: Caches) -> None:
+    host, port = caches._hosts.split(":")
+    async with proxied(host, int(port)) as proxy:
+        here, there = caches.process(), caches.process(f"127.0.0.1:{proxy.port}")
+        for process in (here, there):
+            assert not process.reads_list(9)  # before the first answer, or without `follow_list`
+            process.follow_list()
+            await until(lambda process=process: process.reads_list(1))
+        proxy.stall()  # this process gets no news
+        await here.end_lists(2)
+        assert not here.reads_list(1)
+        assert not there.reads_list(1)
+        assert not there.reads_list(2)  # without a lease it reads by no list
+        await proxy.mend()
+        for process in (here, there):
+            await until(lambda process=process: process.reads_list(2))
+            assert not process.reads_list(1)
+        began = now()
+        await here.end_lists(2)  # a repetition waits, too: the earlier call may have been killed
+        assert now() - began >= generations.LEASE_SECONDS
+        assert here.reads_list(2)
+        await there.close()
+        caches.opened.remove(there)
+
+
+async def test_a_server_that_is_forgotten_while_it_is_shut_is_opened(caches: Caches) -> None:
+    here, there = caches.process(), caches.process()
+    before = await leased(there)
+    caches.reached = False
+    await here.shut(SERVER)
+    here.forget(SERVER)
+    assert await leased(there) > before
+    await until(lambda: len(here.states()) == 1)
+    here.follow(SERVER, lambda: True)
+    await leased(here)
+
+
+async def test_a_server_that_is_followed_again_at_once_stays_shut_until_it_is_reached(
+    caches: Caches,
+) -> None:
+    here, there = caches.process(), caches.process()
+    await leased(there)
+    caches.reached = False
+    await here.shut(SERVER)
+    here.forget(SERVER)
+    here.follow(SERVER, lambda: caches.reached)
+    await asyncio.sleep(2 * (generations.LEASE_SECONDS + generations.MARGIN))
+    assert there.readable(SERVER) is None
+    caches.reached = True
+    await leased(there)
+
+
+async def test_a_server_is_opened_although_the_answer_of_its_shutting_was_lost(
+    caches: Caches, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, there = caches.process(), caches.process()
+    before, commit = await leased(there), here._commit
+
+    async def lost(operations: Any) -> Any:
+        await commit(operations)
+        if operations[0][0] == "create":
+            raise StoreUnavailable("caches: no answer")
+
+    caches.reached = False
+    with monkeypatch.context() as patch:
+        patch.setattr(here, "_commit", lost)
+        with pytest.raises(StoreUnavailable):
+            await here.shut(SERVER)
+    assert not here.is_shut(SERVER)
+    await until(lambda: there.states()[0].reading is Reading.SHUT)
+    caches.reached = True
+    async with asyncio.timeout(30):
+        assert await leased(there) > before

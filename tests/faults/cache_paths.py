@@ -36,12 +36,14 @@ def short_leases() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Servers:
-    """The ports of the caches' servers and of ZooKeeper, on this host."""
+    """The ports of the caches' servers and of ZooKeeper, on this host. `more`: memcached servers
+    that the settings don't name."""
 
     memcached: tuple[int, ...]
     redis: int
     zookeeper: int
     node: str
+    more: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,7 @@ async def gateway(servers: Servers, *, follows: bool = True) -> AsyncIterator[Pa
         async def path(port: int) -> Proxy:
             return await opened.enter_async_context(proxied("127.0.0.1", port, at=free_port()))
 
-        to_memcached = {port: await path(port) for port in servers.memcached}
+        to_memcached = {port: await path(port) for port in (*servers.memcached, *servers.more)}
         to_redis, to_zookeeper = await path(servers.redis), await path(servers.zookeeper)
 
         async def connect(

@@ -12,11 +12,12 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from datasources.cache_lists import address_of, first_list
 from datasources.circuit import CircuitState, Mode
 from datasources.errors import StoreError, StoreTimeout, StoreUnavailable
 from datasources.mappings import Edge, ListKey, ListMove, Mapping, PageRequest
 from datasources.memcached import MemcachedObjectCache
-from datasources.memcached.node import by_node
+from datasources.memcached.placement import Placement
 from datasources.protocols import Lease, Window
 from datasources.redis import RedisMappingCache
 from datasources.valkey import ValkeyServer
@@ -278,10 +279,11 @@ async def test_each_server_of_several_has_a_circuit_of_its_own() -> None:
         cache = MemcachedObjectCache([("127.0.0.1", port) for port in ports], deadline=DEADLINE)
         for port in ports:
             await until_it_answers(MemcachedObjectCache([("127.0.0.1", port)]), port)
-        shares = by_node(cache._nodes, [b"pinway:%d" % id for id in range(40)])
+        first_address, second_address = (address_of("127.0.0.1", port) for port in ports)
+        placement = Placement(first_list([first_address, second_address]))
         on_first, on_second = (
-            [int(key[7:]) for key in shares[node]]
-            for node in sorted(shares, key=lambda node: node.name != f"127.0.0.1:{ports[0]}")
+            [id for id in range(40) if placement.place(id)[0] == address]
+            for address in (first_address, second_address)
         )
         found = await cache.get(range(40))
         leases = [(lease, b"v") for lease in found.values() if isinstance(lease, Lease)]

@@ -76,6 +76,8 @@ class Newcomer:
         text = re.sub(r"(^|\| )pinway ", r"\1.venv/bin/pinway ", text)
         if "shards" in words and "show" not in words:
             return _read(words)  # these move shards; tests/stack and tests/faults run them
+        if words[1:3] == ["cache", "servers"]:
+            return _read(words)  # tests/replication runs it
         if "feed status" in line:  # of a running gateway
             serve = [".venv/bin/pinway", "serve", "--config", _SETTINGS, "--port", str(self._port)]
             told = f"{text} --url http://127.0.0.1:{self._port}"

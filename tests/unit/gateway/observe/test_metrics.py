@@ -5,13 +5,14 @@ import gc
 import math
 import random
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.registry import Collector
 
+from datasources.cache_lists import CacheLists, begun, first_list, turned
 from datasources.circuit import CircuitState, Mode
 from datasources.protocols import Backlog, GenerationState, Lane, Reading, Sides
 from feed_engine.feeds.counts import FeedCounts
@@ -22,7 +23,7 @@ from gateway.observe.metrics import FeedCollector, FeedRowCollector
 from gateway.observe.process import LOOK_SECONDS, ProcessHealth
 from gateway.observe.state import State, StateCollector
 from gateway.observe.statusz import content
-from gateway.observe.stores import CircuitCollector, GenerationCollector
+from gateway.observe.stores import CacheListCollector, CircuitCollector, GenerationCollector
 
 
 def samples(collector: Collector) -> dict[tuple[str, ...], float]:
@@ -217,6 +218,18 @@ def test_the_reading_of_each_server_of_a_cache_is_told() -> None:
     }
     stores.generations = None
     assert not samples(GenerationCollector(stores))
+
+
+def test_the_list_of_memcached_servers_is_told() -> None:
+    lists = begun(first_list(["a:1"]), ["b:1"])
+    stores: Any = SimpleNamespace(object_cache=SimpleNamespace(lists=lists))
+    for found, number, changing in ((lists, 1, 1), (CacheLists(turned(lists).read), 2, 0)):
+        stores.object_cache.lists = found
+        assert samples(CacheListCollector(stores)) == {
+            ("pinway_cache_list_number",): number,
+            ("pinway_cache_list_changing",): changing,
+        }
+    assert not samples(CacheListCollector(cast(Any, SimpleNamespace(object_cache=None))))
 
 
 def test_the_circuit_of_each_server_of_a_cache_is_told() -> None:

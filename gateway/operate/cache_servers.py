@@ -1,0 +1,201 @@
+"""Changes the list of memcached servers while gateways run (`datasources.cache_lists`).
+
+The topology has the step that was reached. So a command that was killed is run again, with the same
+list, and goes on.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from msgspec.structs import replace
+
+from datasources.cache_lists import (
+    CacheList,
+    CacheLists,
+    addresses_of,
+    begun,
+    first_list,
+    host_and_port,
+    turned,
+)
+from datasources.errors import ConfigError, StoreError
+from datasources.factory import open_generations
+from datasources.protocols import TopologySource
+from datasources.replication.steps import Tell
+from datasources.sql.router import places
+from datasources.together import together
+from datasources.topology import Topology
+from gateway.operate.failover.work import Work
+from gateway.settings import Settings
+from gateway.site.embedded_stores import topology_url
+
+SCHEME = "memcached://"
+
+
+@dataclass(frozen=True)
+class Change:
+    """The means of a change. `settings`: the servers that the settings name. `reach` raises
+    StoreError for a server that does not answer, `raise_fences` raises the fences of all shards to
+    a topology's epoch, and `end_lists` ends the reader leases under earlier lists."""
+
+    source: TopologySource
+    settings: Sequence[str]
+    reach: Callable[[str], Awaitable[None]]
+    raise_fences: Callable[[Topology], Awaitable[None]]
+    end_lists: Callable[[int], Awaitable[None]]
+    tell: Tell
+
+    async def run(self, addresses: Sequence[str], *, force: bool = False) -> None:
+        """Change to these servers, or continue a change to them. Servers that come in must
+        answer, unless `force`. Raises ConfigError, StoreError."""
+        topology = await self.source.load()
+        lists = topology.caches or CacheLists(first_list(self.settings))
+        if lists.other is None:
+            if lists.read.servers.keys() == set(addresses):
+                self.tell("these are the servers already: nothing was changed")
+                return
+            new = [name for name in addresses if name not in lists.read.servers]
+            if not force:
+                await self._check_reached(new)
+            topology = await self._save(topology, begun(lists.read, addresses))
+            self.tell(f"1 of 3: all gateways will remove entries by list {lists.read.number + 1}")
+        elif lists.wanted.servers.keys() != set(addresses):
+            raise ConfigError(
+                f"a change to {', '.join(lists.wanted.servers)} goes on: end it first, with "
+                f"`pinway cache servers {','.join(lists.wanted.servers)}`; nothing was changed"
+            )
+        else:
+            self.tell(f"the change to list {lists.wanted.number} goes on")
+        await self._go_on(topology)
+
+    async def _go_on(self, topology: Topology) -> None:
+        assert topology.caches is not None
+        lists = topology.caches
+        if lists.wanted is not lists.read:
+            self.tell("raising the fences of all shards")
+            await self.raise_fences(topology)
+            lists = turned(lists)
+            topology = await self._save(topology, lists)
+            self.tell(f"2 of 3: gateways read by list {lists.read.number}")
+        self.tell("waiting until no gateway reads by the earlier list")
+        await self.end_lists(lists.read.number)
+        await self._save(topology, CacheLists(lists.read))
+        self.tell(f"3 of 3: list {lists.read.number} alone is in use")
+
+    async def _check_reached(self, addresses: Sequence[str]) -> None:
+        for address in addresses:
+            try:
+                await self.reach(address)
+            except StoreError as error:
+                raise ConfigError(
+                    f"{error}; nothing was changed: start it, mend its address, or add --force"
+                ) from None
+
+    async def _save(self, topology: Topology, lists: CacheLists) -> Topology:
+        following = replace(topology, epoch=topology.epoch + 1, caches=lists)
+        await self.source.save(following, expected_epoch=topology.epoch)
+        return following
+
+
+def addresses_in(settings: Settings) -> list[str]:
+    """The memcached servers that the settings name. Raises ConfigError."""
+    url = settings.stores.object_cache
+    if not url.startswith(SCHEME):
+        raise ConfigError("the setting stores.object_cache names no memcached servers")
+    return addresses_of(url.removeprefix(SCHEME))
+
+
+def check(settings: Settings) -> None:
+    """Raises ConfigError for settings under which readers have no leases that a change can wait
+    for."""
+    addresses_in(settings)
+    if not settings.stores.topology.startswith("zookeeper://"):
+        raise ConfigError(
+            "the list can be changed with the topology in ZooKeeper alone: otherwise stop all "
+            "gateways, change stores.object_cache, empty the servers, and start the gateways"
+        )
+    if not settings.stores.cache_generations:
+        raise ConfigError(
+            "the list can be changed with stores.cache_generations = true alone, in all gateways: "
+            "without it, gateways read caches without a lease"
+        )
+
+
+async def change(work: Work, addresses: Sequence[str], *, force: bool) -> None:
+    """Change the list of the servers. Raises ConfigError, StoreError."""
+    if work.topology.moving:
+        raise ConfigError("shards are being moved: end the move first; nothing was changed")
+    generations = open_generations(topology_url(work.settings))
+    assert generations is not None  # see `check`
+    try:
+        await Change(
+            source=work.source,
+            settings=addresses_in(work.settings),
+            reach=_reach,
+            raise_fences=lambda topology: _raise_fences(work, topology),
+            end_lists=generations.end_lists,
+            tell=work.tell,
+        ).run(addresses, force=force)
+    finally:
+        await generations.close()
+
+
+def shown(topology: Topology, settings: Settings) -> dict[str, Any]:
+    """The state of the list: its servers, the servers that a change brings, and the settings'
+    servers."""
+    lists = topology.caches
+    known = lists.read if lists is not None else first_list(addresses_in(settings))
+    other = lists.other if lists is not None else None
+    return {
+        "epoch": topology.epoch,
+        "from": "settings" if lists is None else "topology",
+        "list": known.number,
+        "servers": list(known.servers),
+        "step": step_of(lists),
+        "other": None if other is None else _as_dict(other),
+        "settings": addresses_in(settings),
+    }
+
+
+def step_of(lists: CacheLists | None) -> str | None:
+    """The step of the change that goes on: "begun" or "turned"."""
+    if lists is None or lists.other is None:
+        return None
+    return "turned" if lists.wanted is lists.read else "begun"
+
+
+def _as_dict(known: CacheList) -> dict[str, Any]:
+    return {"list": known.number, "servers": list(known.servers)}
+
+
+async def _reach(address: str) -> None:
+    from datasources.memcached import MemcachedObjectCache
+
+    cache = MemcachedObjectCache([host_and_port(address)])
+    try:
+        await cache.ping()
+    finally:
+        await cache.close()
+
+
+async def _raise_fences(work: Work, topology: Topology) -> None:
+    from datasources.mysql.replication.fences import raise_fences
+
+    databases: dict[str, list[str]] = {}
+    for place in places(topology):
+        databases.setdefault(place.server, []).append(place.database)
+
+    def progress(server: str, done: int, total: int) -> None:
+        if done == total:
+            work.tell(f"  {server}: {total:,} shards")
+
+    await together(
+        raise_fences(
+            work.admin(server),
+            names,
+            topology.epoch,
+            lambda done, total, server=server: progress(server, done, total),  # type: ignore[misc]
+        )
+        for server, names in sorted(databases.items())
+    )

@@ -1,0 +1,243 @@
+"""The change of the list of memcached servers: its steps, also when it is killed between them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from datasources.cache_lists import CacheLists, first_list, next_list
+from datasources.errors import ConfigError, StoreConflict, StoreCorrupt, StoreUnavailable
+from datasources.file import FileTopology
+from datasources.topology import ModShards, ShardRange, Topology, check_next, dump, parse
+from gateway.operate import doctor
+from gateway.operate.cache_servers import Change, check, shown
+from gateway.settings import changed, read_settings
+from tests.contract.shards import with_epoch
+
+pytestmark = pytest.mark.anyio
+OLD, NEW = ["a:1", "b:1"], ["b:1", "c:1"]
+TOPOLOGY = Topology(
+    1,
+    {"one": "sqlite:///one"},
+    (ShardRange((0, 0), "one"),),
+    ModShards(1, (ShardRange((0, 0), "one"),)),
+)
+
+
+class Killed(Exception):
+    """The command was killed."""
+
+
+@dataclass
+class World:
+    """A topology, its fences' epoch and the lowest list that may be read. The command is killed
+    before the effect number `lives`, or after it if it is `late`."""
+
+    source: FileTopology
+    away: set[str] = field(default_factory=set)
+    fences: int = 0
+    lowest: int = 1
+    lives: int = 1000
+    late: bool = False
+    told: list[str] = field(default_factory=list)
+    seen: list[tuple[CacheLists | None, int, int]] = field(default_factory=list)
+
+    async def change(self, addresses: Sequence[str], *, force: bool = False) -> None:
+        await Change(
+            self, OLD, self.reach, self.raise_fences, self.end_lists, self.told.append
+        ).run(addresses, force=force)
+
+    async def load(self) -> Topology:
+        return await self.source.load()
+
+    async def save(self, topology: Topology, *, expected_epoch: int | None) -> None:
+        self._live()
+        await self.source.save(topology, expected_epoch=expected_epoch)
+        await self._done()
+
+    async def reach(self, address: str) -> None:
+        if address in self.away:
+            raise StoreUnavailable(f"object cache {address}: refused")
+
+    async def raise_fences(self, topology: Topology) -> None:
+        self._live()
+        self.fences = max(self.fences, topology.epoch)
+        await self._done()
+
+    async def end_lists(self, before: int) -> None:
+        self._live()
+        self.lowest = max(self.lowest, before)
+        await self._done()
+
+    def _live(self) -> None:
+        self.lives -= 1
+        if self.lives == 0 and not self.late:
+            raise Killed
+
+    async def _done(self) -> None:
+        lists = (await self.load()).caches
+        self.seen.append((lists, self.fences, self.lowest))
+        if self.lives == 0:
+            raise Killed
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.source, name)
+
+
+@pytest.fixture
+async def world(tmp_path: Path) -> World:
+    source = FileTopology(tmp_path / "topology.json")
+    await source.save(TOPOLOGY, expected_epoch=None)
+    return World(source)
+
+
+def check_safe(world: World) -> None:
+    """No state allows a read that misses a removal."""
+    begun_at: int | None = None
+    for lists, fences, lowest in world.seen:
+        if lists is None:
+            continue
+        if lists.other is not None and lists.other.number > lists.read.number:
+            begun_at = begun_at or 2  # the epoch of the first step: the topology began with 1
+        elif lists.other is not None:
+            assert begun_at is not None
+            assert fences >= begun_at  # writers know both lists before one reads the new one
+        else:
+            assert lowest == lists.read.number  # no reader has an earlier list
+
+
+async def test_a_change_has_three_steps_and_a_repetition_does_nothing(world: World) -> None:
+    await world.change(NEW)
+    check_safe(world)
+    topology = await world.load()
+    assert topology.epoch == 4
+    assert topology.caches == CacheLists(next_list(first_list(OLD), NEW))
+    assert world.fences == 2
+    assert world.lowest == 2
+    await world.change(list(reversed(NEW)))
+    assert world.told[-1] == "these are the servers already: nothing was changed"
+    assert (await world.load()) == topology
+
+
+@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize("lives", range(1, 6))
+async def test_a_change_that_is_killed_goes_on(world: World, lives: int, late: bool) -> None:
+    world.lives, world.late = lives, late
+    with pytest.raises(Killed):
+        await world.change(NEW)
+    left = (await world.load()).caches
+    world.lives = 1000
+    if left is not None and left.other is not None:
+        with pytest.raises(ConfigError, match=r"a change to b:1, c:1 goes on.* b:1,c:1`; nothing"):
+            await world.change(["d:1"])
+        assert (await world.load()).caches == left
+    await world.change(NEW)
+    check_safe(world)
+    found = (await world.load()).caches
+    assert found == CacheLists(next_list(first_list(OLD), NEW))
+    assert world.fences >= 2
+    assert world.lowest == 2
+
+
+async def test_a_server_that_does_not_answer_is_refused_unless_it_is_forced(world: World) -> None:
+    world.away = {"a:1", "c:1"}  # the server that leaves need not answer
+    with pytest.raises(ConfigError, match=r"c:1: refused; nothing was changed.*--force"):
+        await world.change(NEW)
+    assert await world.load() == TOPOLOGY
+    await world.change(NEW, force=True)
+    assert (await world.load()).epoch == 4
+
+
+async def test_another_change_of_the_topology_at_the_same_time_is_no_loss(world: World) -> None:
+    class Slow(World):
+        async def raise_fences(self, topology: Topology) -> None:
+            later = with_epoch(await self.load(), topology.epoch + 1)
+            await self.source.save(later, expected_epoch=topology.epoch)
+
+    slow = Slow(world.source)
+    with pytest.raises(StoreConflict):
+        await slow.change(NEW)
+    await world.change(NEW)
+    assert world.fences == 3
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({}, "names no memcached servers"),
+        ({"stores.object_cache": "memcached://a:1"}, "the topology in ZooKeeper alone"),
+        (
+            {
+                "stores.object_cache": "memcached://a:1",
+                "stores.topology": "zookeeper://a:2181/pinway/topology",
+                "stores.cache_generations": False,
+            },
+            "cache_generations = true alone",
+        ),
+    ],
+)
+def test_settings_without_reader_leases_are_refused(changes: dict[str, Any], told: str) -> None:
+    settings = changed(read_settings(None, {}), changes)
+    with pytest.raises(ConfigError, match=told):
+        check(settings)
+
+
+async def test_the_state_tells_the_step_and_both_lists(world: World) -> None:
+    settings = changed(read_settings(None, {}), {"stores.object_cache": "memcached://a:1,b:1"})
+    assert shown(TOPOLOGY, settings)["from"] == "settings"
+    world.lives = 3
+    with pytest.raises(Killed):
+        await world.change(NEW)
+    found = shown(await world.load(), settings)
+    assert (found["list"], found["step"], found["other"]["list"]) == (1, "begun", 2)
+    world.lives = 3
+    with pytest.raises(Killed):
+        await world.change(NEW)
+    found = shown(await world.load(), settings)
+    assert (found["list"], found["step"], found["servers"]) == (2, "turned", NEW)
+
+
+async def test_doctor_tells_of_a_change_that_was_interrupted_and_of_other_settings(
+    world: World,
+) -> None:
+    async def finding(object_cache: str) -> tuple[str, str, str]:
+        settings = changed(read_settings(None, {}), {"stores.object_cache": object_cache})
+        topology = await world.load()
+        objects = SimpleNamespace(topology=lambda: topology)
+        stores: Any = SimpleNamespace(shards=SimpleNamespace(objects=objects))
+        [(_, state, told, advice)] = doctor.cache_list(settings, stores)
+        return state, told, advice
+
+    world.lives = 2
+    with pytest.raises(Killed):
+        await world.change(NEW)
+    state, told, advice = await finding("memcached://a:1,b:1")
+    assert (state, told.endswith("a change to list 2 has begun")) == ("warning", True)
+    assert "`pinway cache servers b:1,c:1`" in advice
+    world.lives = 1000
+    await world.change(NEW)
+    state, told, advice = await finding("memcached://a:1,b:1")
+    assert (state, advice) == ("warning", "set stores.object_cache = memcached://b:1,c:1")
+    state, told, _ = await finding("memcached://c:1,b:1")
+    assert (state, told) == ("ok", "list 2 of epoch 4: b:1,c:1")
+    assert (await finding("memory://?max_bytes=1"))[0] == "fault"
+
+
+async def test_a_topology_whose_lists_no_change_makes_is_refused(world: World) -> None:
+    await world.change(NEW)
+    good = await world.load()
+    assert parse(dump(good)) == good
+    for bad, told in (
+        (b'"caches": {"read": {"number": 0, "servers": {"a:1": 1}}}', "numbers must be"),
+        (b'"caches": {"read": {"number": 1, "servers": {}}}', "no servers"),
+        (b'"caches": {"read": {"number": 1, "servers": {"a": 1}}}', "must be host:port"),
+        (b'"caches": {"read": {"number": 1, "servers": {"a:1": 2}}}', "numbers must be"),
+    ):
+        text = dump(TOPOLOGY).rstrip().removesuffix(b"}") + b"," + bad + b"}"
+        with pytest.raises(StoreCorrupt, match=told):
+            parse(text)
+    with pytest.raises(StoreCorrupt, match="went back"):
+        check_next(good, with_epoch(TOPOLOGY, 9))
