@@ -46,6 +46,7 @@ class Mapping(Enum):
     USER_COLLABORATES_ON_BOARDS = "user_collaborates_on_boards"
     BOARD_INVITES_USERS = "board_invites_users"
     USER_INVITED_TO_BOARDS = "user_invited_to_boards"
+    USER_WROTE_COMMENTS = "user_wrote_comments"
 
     @property
     def code(self) -> int:

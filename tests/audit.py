@@ -122,6 +122,7 @@ class Audit:
         self._holds(Mapping.USER_HAS_PUBLIC_PINS, ((p.owner_id, p.id) for p in public))
         self._holds(Mapping.INTEREST_HAS_PINS, filed)
         self._holds(Mapping.PIN_HAS_COMMENTS, ((c.pin_id, c.id) for c in comments))
+        self._holds(Mapping.USER_WROTE_COMMENTS, ((c.author_id, c.id) for c in comments))
         sections = {
             s.id: s
             for s in self.objects[Kind.SECTION].values()

@@ -27,7 +27,7 @@ from datasources.mappings import (
     lists_of_kind,
 )
 from datasources.protocols import ShardTx, Stores, Table, WideColumnStore
-from datasources.records import Board, Pin, User
+from datasources.records import Board, Comment, Pin, User
 from feed_engine.feeds.dual import write_both
 from feed_engine.feeds.rows import (
     FOLLOWING_APPLIED,
@@ -47,15 +47,14 @@ from feed_engine.transactions.edit import edit
 from feed_engine.transactions.key_kinds import KINDS
 from feed_engine.writes.account_tasks import (
     FORWARD,
-    Save,
     Step,
     account_deleted,
     all_of,
     by_shard,
-    comments_of,
     remove_rows,
     run_steps,
 )
+from feed_engine.writes.comment_index import Save, by_author, comments_of
 
 ROWS = 200  # rows that are removed together
 PAGE = 500  # rows that are looked at together
@@ -132,7 +131,7 @@ async def _rows_into(
 
 async def _comments(stores: Stores, task: AccountErased, place: str, save: Save) -> None:
     """Remove the user's comments under all pins."""
-    async for found in comments_of(stores, task.user_id, int(place or 0), save):
+    async for found in comments_of(stores, task.user_id, place, save):
         for shard, some in found.items():
             keys = [EdgeKey(Mapping.PIN_HAS_COMMENTS, it.pin_id, it.id) for it in some]
             await _erase_listed(stores, shard, keys)
@@ -269,6 +268,7 @@ async def _erase(
         key = ListKey(mapping, id)
         if mapping in _CONTENTS:
             while ids := [it async for it in all_of(stores, key)]:
+                await _unlist_of_authors(stores, ids)
                 await _erase_listed(stores, shard_of(id), [EdgeKey(*key, it) for it in ids])
         await _clear(stores, key)
     rows = [*further, *(EdgeKey(mapping, user_id, id) for mapping in listed_in)]
@@ -283,6 +283,20 @@ async def _erase(
         return change(objects=[id], lists=[ListKey(key.mapping, key.from_id) for key in rows])
 
     await commit(stores, shard_of(id), work)
+
+
+async def _unlist_of_authors(stores: Stores, ids: Sequence[int]) -> None:
+    """Remove the rows of comments in their authors' lists. Afterwards, a comment is still found
+    under its pin."""
+    comment_ids = [id for id in ids if kind_of(id) is Kind.COMMENT]
+    stored = await stores.shards.objects.get(comment_ids) if comment_ids else {}
+    edges = [
+        by_author(comment, Edge(comment.pin_id, id, 0, 0))
+        for id, comment in records.decode_each(Kind.COMMENT, stored).items()
+        if isinstance(comment, Comment)
+    ]
+    for some in by_shard(edges).values():
+        await _remove(stores, Mapping.USER_WROTE_COMMENTS, some)
 
 
 async def _user(stores: Stores, task: AccountErased, place: str, save: Save) -> None:

@@ -10,7 +10,6 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from typing import TypeVar
 
-from datasources import records
 from datasources.errors import StoreCorrupt
 from datasources.ids import Kind, shard_of
 from datasources.mappings import (
@@ -53,13 +52,13 @@ from feed_engine.outbox.change import (
 from feed_engine.transactions import access, blocks
 from feed_engine.transactions.commit import Rows, commit, now_ms
 from feed_engine.writes import boards, comments, members, pins
+from feed_engine.writes.comment_index import Save, comments_of
 from feed_engine.writes.edges import events_of
 from feed_engine.writes.uploads import erase_pictures
 
 BOARDS = 50  # boards in a transaction
 EDGES = 200  # edges that are ended together
 PAGE = 1000  # rows of a list that are read together
-COMMENTS = 500  # comments that are read at a time
 SHARED_PINS = 100  # pins in a transaction
 _OWN = tuple(
     mapping
@@ -67,7 +66,6 @@ _OWN = tuple(
     if mapping in REVERSE and mapping not in blocks.LISTS
 )
 FORWARD = {reverse: forward for forward, reverse in REVERSE.items()}
-Save = Callable[[str], Awaitable[None]]
 T = TypeVar("T", AccountDeleted, AccountErased)
 Step = Callable[[Stores, T, str, Save], Awaitable[None]]
 """Does a step from a place ("": from the start), and saves the places that it comes to."""
@@ -151,8 +149,8 @@ async def _followers(stores: Stores, task: AccountDeleted, place: str, save: Sav
 
 
 async def _comments(stores: Stores, task: AccountDeleted, place: str, save: Save) -> None:
-    """Delete the user's comments. They are listed under pins only, so all comments are read."""
-    async for found in comments_of(stores, task.user_id, int(place or 0), save):
+    """Delete the user's comments."""
+    async for found in comments_of(stores, task.user_id, place, save):
         for shard, some in found.items():
             ids = [comment.id for comment in some if comment.active]
             if not ids:
@@ -293,20 +291,6 @@ async def all_of(stores: Stores, key: ListKey) -> AsyncIterator[int]:
         if len(rows) < PAGE:
             return
         after = rows[-1].to_id
-
-
-async def comments_of(
-    stores: Stores, user_id: int, after: int, save: Save
-) -> AsyncIterator[dict[int, list[Comment]]]:
-    """The user's comments by their shards, deleted or not, in pages of all comments."""
-    while rows := await stores.shards.objects.list(Kind.COMMENT, after, COMMENTS):
-        found = defaultdict[int, list[Comment]](list)
-        for id, comment in records.decode_each(Kind.COMMENT, dict(rows)).items():
-            if isinstance(comment, Comment) and comment.author_id == user_id:
-                found[shard_of(id)].append(comment)
-        yield found
-        after = rows[-1][0]
-        await save(str(after))
 
 
 def by_shard(edges: Iterable[Edge]) -> dict[int, list[Edge]]:

@@ -17,6 +17,7 @@ from feed_engine.transactions.commit import Mutation, Outcome, Rows, Saved, muta
 from feed_engine.transactions.edit import edit
 from feed_engine.transactions.inputs import NewComment, Target
 from feed_engine.transactions.results import CommentWritten
+from feed_engine.writes.comment_index import put_rows
 
 
 async def create_comment(
@@ -46,7 +47,7 @@ async def create_comment(
         id = await tx.insert(Kind.COMMENT, records.encode(comment))
         comment = msgspec.structs.replace(comment, id=id)
         rows, edge = Rows(tx), Edge(new.pin_id, id, comment.created * SEQUENCE_STEP, 1)
-        await rows.put(Mapping.PIN_HAS_COMMENTS, edge)
+        await put_rows(rows, comment, edge)
         saved = Saved(id=id, row=row_of(edge))
         told = PinEvent(pin_id=pin.id, change=PinChange.COMMENTED, about_id=id)
         tasks: list[AnyTask] = [CommentChanged(comment_id=id)] if pin.owner_id != viewer_id else []
@@ -102,7 +103,7 @@ async def delete_comment(
 async def deactivate(
     tx: ShardTx, rows: Rows, comment: Comment, raw: bytes, changes: dict[str, Any]
 ) -> Comment:
-    """Deactivate a locked comment and its row, with further changes. Returns the inactive
+    """Deactivate a locked comment and its rows, with further changes. Returns the inactive
     comment."""
     after = await edit(tx, comment, raw, {**changes, "active": False})
     await tx.head(ListKey(Mapping.PIN_HAS_COMMENTS, comment.pin_id))
@@ -110,7 +111,7 @@ async def deactivate(
     if row is None:
         raise StoreCorrupt(f"comment {comment.id} is not under its pin {comment.pin_id}")
     edge = row._replace(version=row.version + 1, active=False)
-    await rows.put(Mapping.PIN_HAS_COMMENTS, edge)
+    await put_rows(rows, comment, edge)
     return after
 
 

@@ -1,4 +1,4 @@
-"""`pinway user`: finds users, and writes their data, for operators."""
+"""`pinway user`: finds users, writes their data, and indexes their comments, for operators."""
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping
@@ -9,7 +9,7 @@ import click
 
 from gateway.cli.asking import asked
 from gateway.cli.options import with_settings
-from gateway.cli.output import as_json, print_result
+from gateway.cli.output import as_json, counted, print_result
 from gateway.operate.progress import Bars
 from gateway.operate.requests import answer
 from gateway.settings import Settings
@@ -82,6 +82,24 @@ def export_command(settings: Settings, file: Path, as_json: bool, **wanted: str 
     with Bars() as bars:
         found = dict(asyncio.run(answer(settings, request, bars)))
     words = f"{found['lines']:,} lines about user {found['id']} in {found['file']}"
+    print_result(found, words, as_json=as_json)
+
+
+@user.command("index-comments")
+@as_json
+@with_settings
+def index_command(settings: Settings, as_json: bool) -> None:
+    """Complete the index of comments by their authors, once after an upgrade from a version
+    without it, and after new shards were opened.
+
+    Upgrade all gateways and workers first. Reads and writes go on. Repeat a command that was
+    stopped: it skips the comments that are indexed. Until the index is complete, exports of a
+    user's data and deletions of accounts read all comments of the shards that are not indexed.
+    """
+    check_made(settings)
+    with Bars() as bars:
+        found = dict(asyncio.run(answer(settings, {"command": "user index-comments"}, bars)))
+    words = f"{found['comments']:,} comments of {counted(found['shards'], 'shard')} indexed"
     print_result(found, words, as_json=as_json)
 
 

@@ -2,8 +2,7 @@
 
 The first line is the account. Each further line is one object or one row, with a `type`. Ids are
 texts, and times are ISO 8601 in UTC. What others did and the user does not see, such as blocks and
-reports of the user, is not in the file. Comments are stored under their pins only, so all comments
-are read.
+reports of the user, is not in the file.
 """
 
 from collections.abc import AsyncIterator, Sequence
@@ -28,7 +27,7 @@ from datasources.mappings import (
 from datasources.protocols import NOTIFICATIONS_KEPT, VISITS_KEPT, Stores
 from datasources.records import Board, Comment, Image, Pin, Record, Section, User
 from feed_engine.feeds.visits import remembered
-from feed_engine.writes.account_tasks import comments_of
+from feed_engine.writes.comment_index import comments_of
 from gateway.operate.imports.report import OnProgress, Progress
 from gateway.operate.times import in_utc
 
@@ -37,7 +36,7 @@ _PAGE = 500
 _EVENTS = 100_000
 _LEFT_OUT = {
     # Objects; the public ones again; who blocks the user; which tokens are refused.
-    *(Mapping.USER_HAS_BOARDS, Mapping.USER_HAS_PINS),
+    *(Mapping.USER_HAS_BOARDS, Mapping.USER_HAS_PINS, Mapping.USER_WROTE_COMMENTS),
     *(Mapping.USER_HAS_PUBLIC_BOARDS, Mapping.USER_HAS_PUBLIC_PINS),
     *(Mapping.USER_BLOCKED_BY_USERS, Mapping.USER_SIGNED_OUT),
 }
@@ -88,7 +87,7 @@ async def _pages(stores: Stores, user: User, account: Line) -> AsyncIterator[lis
     for mapping in LISTS:
         async for rows in _rows(stores, ListKey(mapping, user.id)):
             yield [_of_row(mapping, row) for row in rows]
-    async for found in comments_of(stores, user.id, 0, _nowhere):
+    async for found in comments_of(stores, user.id, "", _nowhere):
         yield [_of_record(it) for some in found.values() for it in some if it.active]
     shards = stores.shards
     inbox = await shards.notifications.of_user(user.id, NOTIFICATIONS_KEPT)

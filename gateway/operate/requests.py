@@ -82,6 +82,8 @@ async def perform(
             return await users.find_user(settings, stores, request)
         case "user export":
             return await users.export_data(settings, stores, request, on_progress)
+        case "user index-comments":
+            return await users.index_of_comments(stores, on_progress)
     raise BadInput(f"there is no command {request['command']!r}")
 
 

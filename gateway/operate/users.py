@@ -1,4 +1,5 @@
-"""Users for operators: found by a key, in plain values, or with all their data in a file."""
+"""Users for operators: found by a key, in plain values, or with all their data in a file; the
+index of their comments."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,7 +19,8 @@ from feed_engine.transactions.key_kinds import (
     issuer_and_subject,
     subject_key,
 )
-from gateway.operate.imports.report import OnProgress
+from feed_engine.writes import comment_index
+from gateway.operate.imports.report import OnProgress, Progress
 from gateway.operate.own_data import export_user
 from gateway.operate.times import in_utc
 from gateway.settings import Settings
@@ -40,6 +42,15 @@ async def export_data(
     user, path = await _find(settings, stores, request), Path(request["file"])
     lines = await export_user(stores, user, _told(user), path, on_progress)
     return {"id": str(user.id), "file": str(path), "lines": lines}
+
+
+async def index_of_comments(stores: Stores, on_progress: OnProgress) -> dict[str, Any]:
+    """Complete the index of comments by author, while others read and write. Raises StoreError."""
+    before = len(await comment_index.not_indexed(stores))
+    comments = await comment_index.index_comments(
+        stores, lambda done: on_progress(Progress("Comments", done, None, "comments"))
+    )
+    return {"comments": comments, "shards": before}
 
 
 async def _find(settings: Settings, stores: Stores, request: Mapping[str, Any]) -> User:

@@ -19,6 +19,7 @@ from feed_engine.feeds.settings import epoch_ms
 from feed_engine.outbox.completion import settle
 from feed_engine.outbox.jobs import run_job
 from feed_engine.transactions import access
+from feed_engine.writes.comment_index import index_comments, not_indexed
 from tests.contract.shards import Deployment
 from tests.embedded_stores import drain, embedded_config, embedded_stores, valkey
 
@@ -88,6 +89,8 @@ async def test_both_jobs_leave_nothing_but_the_id(
         bob = await new_user(stores, deployment.shard(other), f"bob{other}")
         own, lists = await fill(stores, ann, bob)
         await run_due(stores)
+        await index_comments(stores, lambda _: None)
+        assert await not_indexed(stores) == []
         await writes.delete_account(stores, ann.id, writes.Deletion(username=ann.username))
         assert await access.read(stores, User, [ann.id]) == {}
         boards = [id for id in own if kind_of(id) is Kind.BOARD]

@@ -16,7 +16,7 @@ from datasources.records import RECORDS, Image, Record
 from datasources.sql.schema import OBJECT_SHARD, OBJECT_TABLES, Table
 from feed_engine.transactions.key_kinds import KINDS
 
-SCHEMA = 2
+SCHEMA = 3
 LEFT_OUT = {
     Kind.USER: frozenset(
         name for kind in KINDS.values() for name in (kind.field, kind.claimed, kind.kept)

@@ -15,6 +15,7 @@ from datasources.mappings import SEQUENCE_STEP, Edge, EdgeKey, ListKey, Mapping
 from datasources.protocols import ShardTx
 from datasources.records import Board, Comment, Pin
 from feed_engine.transactions.edit import edited
+from feed_engine.writes.comment_index import by_author
 from gateway.operate.imports import checks
 from gateway.operate.imports.jsonl import BoardLine, CommentLine, PinLine, decode
 from gateway.operate.imports.line_records import board_of, comment_of, pin_of
@@ -129,12 +130,12 @@ async def load_comments(load: Load) -> None:
         keys = [identity(row[3], row[2]) for row in batch]
         made = [records.encode(comment) for comment in comments]
         ids, _ = await load.insert(shard, Kind.COMMENT, made, keys)
-        await load.rows(
-            [
-                (Mapping.PIN_HAS_COMMENTS, Edge(c.pin_id, id, c.created * SEQUENCE_STEP, 1))
-                for c, id in zip(comments, ids, strict=True)
-            ]
-        )
+        edges: Edges = []
+        for comment, id in zip(comments, ids, strict=True):
+            edge = Edge(comment.pin_id, id, comment.created * SEQUENCE_STEP, 1)
+            edges.append((Mapping.PIN_HAS_COMMENTS, edge))
+            edges.append((Mapping.USER_WROTE_COMMENTS, by_author(comment, edge)))
+        await load.rows(edges)
         note(load, "comments", batch, ids)
         done += len(batch)
         load.step("comments", done, total, "comments")

@@ -32,6 +32,7 @@ from feed_engine.transactions.key_kinds import EMAIL, KINDS, SUBJECT, USERNAME, 
 from feed_engine.writes import comments
 from feed_engine.writes.accounts import delete_account
 from feed_engine.writes.boards import delete_board
+from feed_engine.writes.comment_index import put_rows
 from feed_engine.writes.key_tasks import free
 from feed_engine.writes.keys import change_email, change_subject, change_user_name, end_of
 from feed_engine.writes.move import move_pin
@@ -316,7 +317,7 @@ class Writer:
 
     async def _comment_rows(self, tx: ShardTx, rows: Rows, comment: Comment) -> list[AnyTask]:
         edge = Edge(comment.pin_id, comment.id, comment.created * SEQUENCE_STEP, 1)
-        await rows.put(Mapping.PIN_HAS_COMMENTS, edge)
+        await put_rows(rows, comment, edge)
         return []
 
     async def _pin_rows(self, tx: ShardTx, rows: Rows, pin: Pin, place: int) -> list[AnyTask]:
@@ -396,7 +397,7 @@ class Writer:
                 row = await tx.edge(EdgeKey(Mapping.PIN_HAS_COMMENTS, after.pin_id, after.id))
                 version = row.version + 1 if row is not None else 1
                 edge = Edge(after.pin_id, after.id, after.created * SEQUENCE_STEP, version)
-                await rows.put(Mapping.PIN_HAS_COMMENTS, edge)
+                await put_rows(rows, after, edge)
             return rows.change(objects=[stored.id]) if fields else None
 
         await commit(self._stores, shard_of(stored.id), work)

@@ -118,3 +118,14 @@ def test_a_wrong_call_says_what_is_wrong_and_leaves_the_file(
     done = site.export(file, *arguments)
     assert (done.exit_code, file.read_text()) == (status, "kept")
     assert told in done.output
+
+
+def test_comments_are_indexed_by_their_authors_once(site: Site, tmp_path: Path) -> None:
+    command = ["user", "index-comments", "--data-dir", str(site.data), "--json"]
+    first, again = (json.loads(CliRunner().invoke(main, command).stdout) for _ in range(2))
+    assert first["comments"] == 2
+    assert first["shards"] > 0
+    assert again == {"comments": 0, "shards": 0}
+    assert site.export(tmp_path / "ann.jsonl", "--username", "ann").exit_code == 0
+    [comment] = lines_of(tmp_path / "ann.jsonl")["comment"]
+    assert comment["text"] == "Nice"

@@ -23,7 +23,7 @@ from feed_engine.outbox.change import AccountDeleted, AccountErased
 from feed_engine.outbox.completion import change_of, settle
 from feed_engine.outbox.jobs import run_job
 from feed_engine.transactions import access, blocks
-from feed_engine.writes import account_erasure, account_tasks, accounts
+from feed_engine.writes import account_erasure, account_tasks, accounts, comment_index
 from feed_engine.writes.events import Happened
 from tests.audit import audit
 from tests.embedded_stores import embedded_config, embedded_stores, flush
@@ -67,6 +67,7 @@ class Life:
 
 
 async def live(stores: Stores, people: People) -> Life:
+    await comment_index.index_comments(stores, lambda _: None)
     bob = await people.user()
     ann = await people.user(away_from=bob.id)
     interest = await people.interest()
@@ -412,7 +413,7 @@ async def test_a_store_that_is_away_delays_the_job_and_loses_nothing(
 
     with monkeypatch.context() as patch:
         patch.setattr(account_tasks, "remove_rows", away)
-        patch.setattr(account_tasks, "COMMENTS", 1)
+        patch.setattr(comment_index, "COMMENTS", 1)
         [row] = [
             row
             for row in await stores.shards.outbox.pending(stores_now(), 1000)
