@@ -3,6 +3,7 @@
 from msgspec import UNSET
 
 from datasources.ids import Kind
+from datasources.mappings import Mapping
 from feed_engine.transactions.inputs import NewComment, NewPin, PinChange
 from feed_engine.transactions.results import PinWritten
 from feed_engine.writes import comments, pins
@@ -20,8 +21,10 @@ async def _saved(context: Context, written: PinWritten) -> payloads.SavedPinPayl
     pin, in_section = await visibility.pin(context, written.pin.id), written.section_edge
     return payloads.SavedPinPayload(
         pin=pin,
-        pin_edge=edge(context, written.edge, pin) if pin else None,
-        section_edge=edge(context, in_section, pin) if pin and in_section else None,
+        pin_edge=edge(context, Mapping.BOARD_HAS_PINS, written.edge, pin) if pin else None,
+        section_edge=edge(context, Mapping.SECTION_HAS_PINS, in_section, pin)
+        if pin and in_section
+        else None,
         board=board,
         feed_token=context.feed_tokens.of(written.edge),
     )
@@ -103,9 +106,8 @@ async def create_comment(
     pin, comment = await visibility.pin(context, pin_id), written.comment
     if pin is None or not comment.active:  # deleted since this answer was first given
         return payloads.CreateCommentPayload(pin=pin)
-    return payloads.CreateCommentPayload(
-        comment=comment, comment_edge=edge(context, written.edge, comment), pin=pin
-    )
+    entry = edge(context, Mapping.PIN_HAS_COMMENTS, written.edge, comment)
+    return payloads.CreateCommentPayload(comment=comment, comment_edge=entry, pin=pin)
 
 
 @mutation

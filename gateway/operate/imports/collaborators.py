@@ -43,8 +43,9 @@ async def load_collaborators(load: Load) -> None:
 
 
 class _Joining:
-    """The members of one board. `new` of them were not there before; `left_out` are the lines and
-    the boards' keys of those for whom the board has no room. `owner_id` is 0 for a deleted board."""
+    """The members of one board. `new` of them were not there before; `left_out` are the lines of
+    members for whom the board has no room, with the board's key. `owner_id` is 0 for a deleted
+    board."""
 
     def __init__(self, board_id: int, batch: list[Row]) -> None:
         self._board_id, self._batch = board_id, batch
