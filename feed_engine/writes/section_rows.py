@@ -22,8 +22,8 @@ async def check_section(tx: ShardTx, section_id: int, board: Board) -> None:
         found = await access.lock_any(tx, Section, section_id)
     if found is None or not found[0].active or found[0].board_id != board.id:
         raise BadInput(
-            f"There is no section {section_id} on board {board.id}: choose one of the board's "
-            "sections, or none",
+            f"There is no section {section_id} on the board: it may have been deleted. Choose "
+            "another section, or none.",
             "sectionId",
         )
 

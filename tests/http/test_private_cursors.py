@@ -74,6 +74,10 @@ async def objects(gateway: Gateway) -> dict[str, int]:
         await gateway.mutate(viewer, "followInterest", "interest { id }", interestId=tea)
     cat, dan = str(gateway.people["cat"]), str(gateway.people["dan"])
     await gateway.mutate("ann", "muteUser", "mutedUserId", userId=dan)
+    other = await gateway.pin("bob", board, "Bancha")
+    await gateway.mutate("ann", "hidePin", "hiddenPinId", pinId=other)
+    await gateway.mutate("ann", "seeLess", "preference", id=board)
+    await gateway.mutate("ann", "seeMore", "preference", id=str(interest.id))
     await gateway.mutate("ann", "blockUser", "blockedUser { id }", userId=cat)
     for owner, invited, on in (("ann", "bob", own), ("bob", "dan", board), ("bob", "ann", board)):
         user = str(gateway.people[invited])

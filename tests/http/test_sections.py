@@ -123,7 +123,7 @@ async def test_one_mutation_saves_a_pin_into_a_section(gateway: Gateway) -> None
     )
     [error] = refused["errors"]
     assert (error["code"], error["field"]) == ("BAD_USER_INPUT", "sectionId")
-    assert error["message"].startswith(f"There is no section {tiles} on board {board}: ")
+    assert error["message"].startswith(f"There is no section {tiles} on the board: ")
     refused = await gateway.try_to("ann", "createPin", selection, boardId=board, sectionId=board)
     assert [error["field"] for error in refused["errors"]] == ["sectionId"]
 

@@ -229,7 +229,7 @@ async def test_a_pin_for_a_section_that_is_not_on_the_board_is_not_made(
             writes.create_pin(stores, user.id, _pin_for(board, section)),
             writes.repin(stores, user.id, source.id, board.id, section),
         ):
-            with pytest.raises(BadInput, match=f"no section {section} on board") as refused:
+            with pytest.raises(BadInput, match=f"no section {section} on the board") as refused:
                 await write
             assert refused.value.field == "sectionId"
     for write in (
