@@ -4,9 +4,14 @@ A page that ends among entries that the viewer may not see ends with the cursor 
 So all cursors are encrypted in the same way, and authenticated: deterministic encryption in the
 manner of SIV (RFC 5297), with BLAKE2b's keyed mode as the pseudo-random function. A place always
 has the same cursor; clients that merge pages need this.
+
+The signature of a list's cursor also covers the list, as SIV's associated data: so the cursor of
+one list is refused by all others, and is no longer for it. Earlier versions did not sign the list;
+their cursors are accepted.
 """
 
 import os
+import struct
 from binascii import Error, a2b_base64, b2a_base64
 from enum import IntEnum
 from hashlib import blake2b
@@ -14,6 +19,8 @@ from hmac import compare_digest
 from typing import NamedTuple
 
 from datasources.errors import BadInput
+from datasources.ids import InvalidId, Kind, kind_of
+from datasources.mappings import ListKey, Mapping
 from feed_engine.feeds.cursors import FOR_URLS
 
 _TAG_BYTES = 8
@@ -23,6 +30,13 @@ _BLOCK = 64  # bytes of a feed cursor's stream that one hash gives
 _FEED_LENGTH = 400  # characters of a feed's cursor, at most
 _NUMBERS = bytes(range(256))
 _FROM_URLS = bytes.maketrans(b"-_", b"+/")
+_NAME = struct.Struct(">BQ")  # a list's mapping and its parent
+_WHOLE = {
+    Mapping.USER_HAS_PUBLIC_BOARDS: Mapping.USER_HAS_BOARDS,
+    Mapping.USER_HAS_PUBLIC_PINS: Mapping.USER_HAS_PINS,
+}
+"""Lists of which one field shows a part to some viewers, and the whole to others: a viewer who
+signs in turns the pages with the same cursors."""
 
 
 class CursorKind(IntEnum):
@@ -55,12 +69,22 @@ class Cursors:
         self._stream = blake2b(
             key=blake2b(b"stream" + secret, digest_size=32).digest(), digest_size=_PLACE_BYTES
         )
+        self._accepted: tuple[Cursors, ...] = (self,)
         self._feed_tag = blake2b(
             key=blake2b(b"feed tag" + secret, digest_size=32).digest(), digest_size=_TAG_BYTES
         )
         self._feed_stream = blake2b(
             key=blake2b(b"feed stream" + secret, digest_size=32).digest(), digest_size=_BLOCK
         )
+
+    def of(self, key: ListKey) -> "Cursors":
+        """The cursors of one list."""
+        bound = Cursors.__new__(Cursors)
+        bound.__dict__ |= self.__dict__
+        bound._tag = self._tag.copy()
+        bound._tag.update(_NAME.pack(_WHOLE.get(key.mapping, key.mapping).code, key.from_id))
+        bound._accepted = (bound, self)
+        return bound
 
     def encode(self, kind: int, id: int, sequence: int = 0, era: int = 0) -> str:
         """The cursor of a place: URL-safe text of 50 characters."""
@@ -86,14 +110,21 @@ class Cursors:
                 read = CursorPlace(place >> 104, place >> 40 & 2**64 - 1, place >> 8 & 2**32 - 1)
                 # A place has exactly one cursor: all other texts that decode to the place are
                 # refused.
-                if self.encode(kind, read.id, read.sequence, read.era) == cursor:
-                    return read
-        known = "startCursor" if argument == "before" else "endCursor"
-        raise BadInput(
-            f"{argument} is {cursor[:60]!r}: not a cursor of this list; pass the {known} of its "
-            "last page",
-            argument,
-        )
+                for cursors in self._accepted:
+                    if cursors.encode(kind, read.id, read.sequence, read.era) == cursor:
+                        return read
+        raise _wrong(cursor, argument)
+
+    def decode_object(self, kind: Kind, cursor: str) -> int:
+        """The id in a cursor of the list of all objects of a kind. Raises BadInput."""
+        id = self.decode(CursorKind.OBJECTS, cursor).id
+        try:
+            sound = kind_of(id) is kind
+        except InvalidId:
+            sound = False
+        if not sound:
+            raise _wrong(cursor, "after")
+        return id
 
     def seal(self, place: str) -> str:
         """The cursor of a place in a feed, which the feed engine wrote as base64url."""
@@ -133,6 +164,15 @@ class Cursors:
         stream = self._stream.copy()
         stream.update(tag)
         return int.from_bytes(stream.digest())
+
+
+def _wrong(cursor: str, argument: str) -> BadInput:
+    known = "startCursor" if argument == "before" else "endCursor"
+    return BadInput(
+        f"{argument} is {cursor[:60]!r}: not a cursor of this list; pass the {known} of its last "
+        "page",
+        argument,
+    )
 
 
 def _to_base64(raw: bytes) -> str:

@@ -18,7 +18,7 @@ from datasources.records import Board, Pin, Record, User
 from resolvers import visibility
 from resolvers.columns import sizes
 from resolvers.context import Context
-from resolvers.cursors import CursorKind
+from resolvers.cursors import CursorKind, Cursors
 from resolvers.paging import (
     Connection,
     Edge,
@@ -191,12 +191,11 @@ async def sorted_pages(
     """The visible entries of each list in a span, in the order of their keys. `number` identifies
     the order in cursors. Entries that can't be read are last. The error is BadInput for a list of
     more than `MOST_SORTED` entries."""
-    place = None
-    if span.cursor is not None:
-        argument = "before" if span.backward else "after"
-        place = context.cursors.decode(CursorKind.SORTED, span.cursor, argument)
-        if place.era != number:
-            raise BadInput(f"{argument} is a cursor of another order of this list", argument)
+    of_lists = [context.cursors.of(key) for key in lists]
+    places = [_place(cursors, span, number) for cursors in of_lists]
+    refused = [place for place in places if isinstance(place, BadInput)]
+    if refused and len(refused) == len(places):
+        return refused
     found = await context.loaders.pages.many([PageRequest(key, MOST_SORTED + 1) for key in lists])
     ids = [
         row.to_id
@@ -207,10 +206,11 @@ async def sorted_pages(
     kept = await keep(context, ids)
     records = [record for record in kept.values() if not isinstance(record, BaseException)]
     by_id = await keys(context, records)
-    at = None if place is None else (Key(place.sequence), place.id)
     pages: list[Connection[R] | BaseException] = []
-    for rows in found:
-        if isinstance(rows, BaseException):
+    for cursors, at, rows in zip(of_lists, places, found, strict=True):
+        if isinstance(at, BadInput):
+            pages.append(at)
+        elif isinstance(rows, BaseException):
             pages.append(rows)
         elif len(rows) > MOST_SORTED:
             pages.append(
@@ -224,12 +224,26 @@ async def sorted_pages(
             entries = sorted(
                 (by_id.get(row.to_id, Key(_LAST)), row.to_id) for row in rows if row.to_id in kept
             )
-            pages.append(_cut(context, entries, kept, span, at, number))
+            pages.append(_cut(cursors, entries, kept, span, at, number))
     return pages
 
 
+def _place(cursors: Cursors, span: Span, number: int) -> tuple[Key, int] | BadInput | None:
+    """The key and the id in a span's cursor; an error for a cursor of another list or order."""
+    if span.cursor is None:
+        return None
+    argument = "before" if span.backward else "after"
+    try:
+        place = cursors.decode(CursorKind.SORTED, span.cursor, argument)
+    except BadInput as error:
+        return error
+    if place.era != number:
+        return BadInput(f"{argument} is a cursor of another order of this list", argument)
+    return Key(place.sequence), place.id
+
+
 def _cut(
-    context: Context,
+    cursors: Cursors,
     entries: Sequence[tuple[Key, int]],
     kept: Mapping[int, R | BaseException],
     span: Span,
@@ -251,10 +265,10 @@ def _cut(
     else:
         end = min(end, start + span.size)
     shown = [
-        Edge(SortedPlace(number, key.prefix, id), kept[id], context.cursors)
+        Edge(SortedPlace(number, key.prefix, id), kept[id], cursors)
         for key, id in entries[start:end]
     ]
     first = shown[0].place if shown else None
     last = shown[-1].place if shown else None
-    info = ListPageInfo(end < len(entries), start > 0, first, last, context.cursors)
+    info = ListPageInfo(end < len(entries), start > 0, first, last, cursors)
     return Connection(shown, info)

@@ -159,8 +159,7 @@ async def list_pages(
     oldest_first: bool = False,
 ) -> Pages[R]:
     """The visible entries of each list in a span, newest first unless `oldest_first`."""
-    place = span.place(context.cursors)
-    readings = [_Reading[R](context, key, span, place, oldest_first) for key in lists]
+    readings = [_Reading[R](context, key, span, oldest_first) for key in lists]
     while unfinished := [reading for reading in readings if reading.page is None]:
         found = await rows_after(context, [reading.wanted for reading in unfinished])
         ids = [row.to_id for rows in found if isinstance(rows, list) for row in rows]
@@ -173,7 +172,7 @@ async def list_pages(
 def empty_page(context: Context, span: Span) -> Connection[R]:
     """The page of a list without entries."""
     page = _backward_page if span.backward else _page
-    return page(context, [], False, span.cursor is not None, None)
+    return page(context.cursors, [], False, span.cursor is not None, None)
 
 
 def with_empty_pages(
@@ -197,14 +196,16 @@ class _Reading(Generic[R]):
     """The state of filling a page from a list. `page` is set when the page is complete or can't be
     read. Until then, `wanted` is the next read."""
 
-    def __init__(
-        self, context: Context, key: ListKey, span: Span, place: Place | None, oldest_first: bool
-    ) -> None:
-        self.wanted = Wanted(key, place, span.size + 1, span.backward != oldest_first)
+    def __init__(self, context: Context, key: ListKey, span: Span, oldest_first: bool) -> None:
         self.page: Connection[R] | BaseException | None = None
+        self._context, self._cursors, place = context, context.cursors.of(key), None
+        try:
+            place = span.place(self._cursors)
+        except BadInput as error:
+            self.page = error
+        self.wanted = Wanted(key, place, span.size + 1, span.backward != oldest_first)
         self._size, self._edges, self._has_place = span.size, list[Edge[R]](), place is not None
         self._backward = span.backward
-        self._context = context
         self._further: Further | None = None
 
     def take(
@@ -214,7 +215,7 @@ class _Reading(Generic[R]):
         if isinstance(rows, BaseException):
             self.page = rows
             return
-        edges, cursors = self._edges, self._context.cursors
+        edges, cursors = self._edges, self._cursors
         for row in rows:
             if (record := kept.get(row.to_id)) is None:
                 continue
@@ -236,22 +237,22 @@ class _Reading(Generic[R]):
 
     def _end(self, has_more: bool, end: Where | None) -> None:
         page = _backward_page if self._backward else _page
-        self.page = page(self._context, self._edges, has_more, self._has_place, end)
+        self.page = page(self._cursors, self._edges, has_more, self._has_place, end)
 
 
 def _page(
-    context: Context,
+    cursors: Cursors,
     edges: list[Edge[R]],
     has_next: bool,
     has_previous: bool,
     end: Where | None,
 ) -> Connection[R]:
     start = edges[0].place if edges else None
-    return Connection(edges, ListPageInfo(has_next, has_previous, start, end, context.cursors))
+    return Connection(edges, ListPageInfo(has_next, has_previous, start, end, cursors))
 
 
 def _backward_page(
-    context: Context,
+    cursors: Cursors,
     edges: list[Edge[R]],
     has_previous: bool,
     has_next: bool,
@@ -260,7 +261,7 @@ def _backward_page(
     """The page of edges that were read from its end to its start."""
     edges.reverse()
     end = edges[-1].place if edges else None
-    return Connection(edges, ListPageInfo(has_next, has_previous, start, end, context.cursors))
+    return Connection(edges, ListPageInfo(has_next, has_previous, start, end, cursors))
 
 
 async def everything(_: Context, records: Sequence[R]) -> Mapping[int, R]:
@@ -282,11 +283,11 @@ async def object_page(
     them reads them again. An object that can't be decoded is left out.
     """
     size, edges, cursors = page_size(first), list[Edge[R]](), context.cursors
-    after_id = 0 if after is None else cursors.decode(_OBJECTS, after).id
+    after_id = 0 if after is None else cursors.decode_object(kind, after)
     limit, further = size + 1, Further(context.scanning, size)
 
     def page(has_next: bool, end: Where | None) -> Connection[R]:
-        return _page(context, edges, has_next, after is not None, end)
+        return _page(cursors, edges, has_next, after is not None, end)
 
     while True:
         rows = await context.stores.shards.objects.list_reachable(kind, after_id, limit)

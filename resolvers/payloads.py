@@ -8,6 +8,7 @@ from typing import Protocol, TypeVar, get_type_hints
 
 from datasources.errors import QuotaExceeded, RequestError, StoreError, Unauthenticated
 from datasources.mappings import Edge as Row
+from datasources.mappings import ListKey, Mapping
 from datasources.records import Record
 from feed_engine.writes.sessions import REFUSED
 from resolvers import blocks
@@ -91,6 +92,6 @@ def problem(error: RequestError) -> UserError:
     return UserError(error.code, error.message, error.field, retry_after)
 
 
-def edge(context: Context, row: Row, record: R) -> Edge[R]:
+def edge(context: Context, mapping: Mapping, row: Row, record: R) -> Edge[R]:
     """The entry of a list that a write created or moved."""
-    return Edge(row, record, context.cursors)
+    return Edge(row, record, context.cursors.of(ListKey(mapping, row.from_id)))

@@ -30,6 +30,10 @@ def _key(
     return strawberry.field(default=None, description=description)
 
 
+def _section() -> Any:
+    return _given("A section of the board, on top of which the pin also goes; null: none.", None)
+
+
 class _Change(inputs.Change):
     """An input whose absent fields stay unchanged. `_apart` are its fields that name the object or
     the write."""
@@ -156,6 +160,7 @@ class CreatePinInput(inputs.CreatePin):
     interest_ids: list[strawberry.ID] = strawberry.field(
         description="The pin's topics, at most 20.", default_factory=list
     )
+    section_id: strawberry.ID | None = _section()
     idempotency_key: str | None = _key()
 
 
@@ -182,6 +187,7 @@ class DeletePinInput(inputs.DeletePin):
 class RepinInput(inputs.Repin):
     pin_id: strawberry.ID = _given("The pin to save.")
     board_id: strawberry.ID = _given("The board to save it to.")
+    section_id: strawberry.ID | None = _section()
     idempotency_key: str | None = _key()
 
 

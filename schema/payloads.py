@@ -57,6 +57,10 @@ def _edge() -> Any:
     return plain("The new entry in the list.")
 
 
+def _section_edge() -> Any:
+    return plain("The pin's entry in the section that the input names; null without a section.")
+
+
 def _set_edge(list: str) -> Any:
     return plain(f"The entry in the viewer's `{list}`; null when it was removed.")
 
@@ -194,6 +198,7 @@ class DeleteBoardPayload:
 class CreatePinPayload:
     pin: Pin | None = _object()
     pin_edge: Edge[Pin] | None = _edge()
+    section_edge: Edge[Pin] | None = _section_edge()
     board: Board | None = _object()
     feed_token: str | None = _feed_token()
     errors: list[UserError] = _errors()
@@ -203,6 +208,7 @@ class CreatePinPayload:
 class RepinPayload:
     pin: Pin | None = _object()
     pin_edge: Edge[Pin] | None = _edge()
+    section_edge: Edge[Pin] | None = _section_edge()
     board: Board | None = _object()
     feed_token: str | None = _feed_token()
     errors: list[UserError] = _errors()

@@ -2,7 +2,7 @@
 
 import strawberry
 
-from resolvers import boards, collaborators, feeds, interests, nodes, pins, users
+from resolvers import boards, collaborators, feeds, interests, nodes, pins, preferences, users
 from resolvers.paging import MAX_PAGE
 from schema.caching import SECONDS, TOPIC_SECONDS
 from schema.costs import A_NEW_VISIT, Toll, listed, page, reads
@@ -39,6 +39,27 @@ class Query(NotificationQuery, SearchQuery):
         users.muted_users,
         "The users whom the viewer mutes, last muted first.",
         cost=[*page(6, 2), SORTED_USERS],
+        cached=0,
+    )
+    hidden_pins: Connection[Pin] | None = field(
+        preferences.hidden_pins,
+        "The pins that the viewer hides with `hidePin`, last hidden first. In place of a repin, "
+        "the list has the first pin of its picture, if the viewer may see it.",
+        cost=page(15, 5),
+        cached=0,
+    )
+    seen_less: Connection[Node] | None = field(
+        preferences.seen_less,
+        "The users, boards and interests of which the viewer sees less in the home feed, by "
+        "`seeLess`, last chosen first.",
+        cost=page(33, 8),
+        cached=0,
+    )
+    seen_more: Connection[Node] | None = field(
+        preferences.seen_more,
+        "The users, boards and interests of which the viewer sees more in the home feed, by "
+        "`seeMore`, last chosen first.",
+        cost=page(33, 8),
         cached=0,
     )
     board_invitations: Connection[BoardInvitation] | None = field(

@@ -59,6 +59,9 @@ class BoardChanged:
         "The pin directly above the new place of a pin that was saved or reordered, after this "
         "change; null on top of the board."
     )
+    section_id: strawberry.ID | None = plain(
+        "The section that a pin that was saved or edited was in after this change; null: none."
+    )
 
 
 @strawberry.type(

@@ -35,7 +35,7 @@ class PinChange(Enum):
 class BoardEvent(msgspec.Struct, frozen=True, omit_defaults=True, tag="board"):
     """A change of a board. It brought the board's order version from `before` to `version`; both
     are 0 if the order did not change. `above_id` is the pin above a pin's new place; 0 on top of
-    the board."""
+    the board. `section_id` is the section of a pin that was saved or edited; 0 for none."""
 
     board_id: int
     change: BoardChange
@@ -43,6 +43,7 @@ class BoardEvent(msgspec.Struct, frozen=True, omit_defaults=True, tag="board"):
     before: int = 0
     version: int = 0
     above_id: int = 0
+    section_id: int = 0
 
 
 class PinEvent(msgspec.Struct, frozen=True, omit_defaults=True, tag="pin"):

@@ -126,6 +126,7 @@ class NewPin(Input, frozen=True, kw_only=True):
     link: str | None = None
     image: Image | None = None
     interest_ids: tuple[int, ...] = ()
+    section_id: int | UnsetType = UNSET  # left out of the JSON of a pin in no section
 
     def checked(self) -> "NewPin":
         return NewPin(
@@ -135,6 +136,7 @@ class NewPin(Input, frozen=True, kw_only=True):
             link=v.link(self.link, "link"),
             image=v.image(self.image, "image"),
             interest_ids=v.interest_ids(self.interest_ids),
+            section_id=self.section_id,
         )
 
 
@@ -164,6 +166,7 @@ class PinChange(Input, frozen=True, kw_only=True):
 class Repin(Input, frozen=True, kw_only=True):
     pin_id: int
     board_id: int
+    section_id: int | UnsetType = UNSET  # left out of the JSON of a pin in no section
 
 
 class NewSection(Input, frozen=True, kw_only=True):

@@ -17,10 +17,12 @@ class BoardWritten:
 
 @dataclass(frozen=True, slots=True)
 class PinWritten:
-    """`edge` is the pin's row on its board."""
+    """`edge` is the pin's row on its board, `section_edge` its row in its section (None: it is in
+    no section)."""
 
     pin: Pin
     edge: Edge
+    section_edge: Edge | None = None
 
 
 @dataclass(frozen=True, slots=True)

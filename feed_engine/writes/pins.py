@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 import msgspec
+from msgspec import UNSET
 
 from datasources import records
 from datasources.errors import StoreCorrupt
@@ -36,14 +37,15 @@ from feed_engine.transactions.on_boards import board_id_of, lock_on_board, may_d
 from feed_engine.transactions.results import PinWritten
 from feed_engine.writes.affinities import learn
 from feed_engine.writes.pin_rows import is_public, published, put_owned, put_public
-from feed_engine.writes.section_rows import leave
+from feed_engine.writes.section_rows import IN_SECTION, check_section, enter, leave
 
 
 async def create_pin(
     stores: Stores, viewer_id: int, new: NewPin, *, key: str | None = None, at: int | None = None
 ) -> PinWritten:
-    """Create a pin on top of a board that the viewer owns or collaborates on. `at` is epoch ms; the
-    default is now. Raises BadInput, NotFound, Forbidden."""
+    """Create a pin on top of a board that the viewer owns or collaborates on, and on top of one of
+    the board's sections if `new` names one. `at` is epoch ms; the default is now. Raises BadInput
+    (also for a section that is not on the board), NotFound, Forbidden."""
     new = new.checked()
     pin = Pin(
         created=at if at is not None else now_ms(),
@@ -54,6 +56,7 @@ async def create_pin(
         link=new.link,
         image=new.image,
         interest_ids=new.interest_ids,
+        section_id=new.section_id or None,
     )
 
     async def prepare() -> None:
@@ -63,8 +66,9 @@ async def create_pin(
         return await _save(Rows(tx), tx, viewer_id, pin, [])
 
     shard = access.home(stores, Kind.BOARD, new.board_id)
+    _check_kind(stores, pin.section_id)
     mutation = Mutation("createPin", shard, viewer_id, key, new)
-    return await mutate(stores, mutation, prepare, work, _written(stores))
+    return await mutate(stores, mutation, prepare, work, _written(stores, pin.section_id))
 
 
 async def repin(
@@ -72,12 +76,14 @@ async def repin(
     viewer_id: int,
     pin_id: int,
     board_id: int,
+    section_id: int | None = None,
     *,
     key: str | None = None,
     at: int | None = None,
 ) -> PinWritten:
-    """Copy a pin that the viewer sees to a board that the viewer owns or collaborates on; that pin
-    is the copy's source. Raises NotFound, Forbidden."""
+    """Copy a pin that the viewer sees to a board that the viewer owns or collaborates on, as
+    `create_pin` puts a new pin; that pin is the copy's source. Raises BadInput, NotFound,
+    Forbidden."""
     created = at if at is not None else now_ms()
 
     async def prepare() -> tuple[Pin, list[AnyTask]]:
@@ -100,6 +106,7 @@ async def repin(
             source_id=source.id,
             root_id=source.root if source.source_id else None,
             interest_ids=source.interest_ids,
+            section_id=section_id,
         )
         rows = Rows(tx)
         await learn(tx, rows, viewer_id, source, SAVE, created)
@@ -109,9 +116,10 @@ async def repin(
         return replace(outcome, toward=source.owner_id)
 
     shard = access.home(stores, Kind.BOARD, board_id)
-    given = Repin(pin_id=pin_id, board_id=board_id)
+    _check_kind(stores, section_id)
+    given = Repin(pin_id=pin_id, board_id=board_id, section_id=section_id or UNSET)
     mutation = Mutation("repin", shard, viewer_id, key, given)
-    return await mutate(stores, mutation, prepare, work, _written(stores))
+    return await mutate(stores, mutation, prepare, work, _written(stores, section_id))
 
 
 async def update_pin(
@@ -149,6 +157,7 @@ async def update_pin(
                     pin_id=pin_id,
                     before=before if version > before else 0,
                     version=version if version > before else 0,
+                    section_id=pin.section_id or 0,
                 ),
                 PinEvent(pin_id=pin_id, change=events.PinChange.EDITED),
             ]
@@ -229,8 +238,11 @@ async def _save(
     *,
     of_other: bool = False,
 ) -> Outcome[PinWritten]:
-    """Store a new pin on top of its board. `of_other`: it was saved from another user's pin."""
+    """Store a new pin on top of its board, and on top of its section. `of_other`: it was saved from
+    another user's pin."""
     board, _ = await access.lock_shared_board(tx, viewer_id, pin.board_id)
+    if pin.section_id is not None:
+        await check_section(tx, pin.section_id, board)
     key = ListKey(Mapping.BOARD_HAS_PINS, board.id)
     before = (await tx.head(key)).version
     top = await tx.top(key)
@@ -239,6 +251,9 @@ async def _save(
     sequence = order.top(pin.created, top.sequence if top else None)
     placed = Edge(board.id, pin.id, sequence, 1, era=await tx.era(key))
     await rows.put(Mapping.BOARD_HAS_PINS, placed)
+    in_section = None
+    if pin.section_id is not None:
+        in_section = await enter(tx, rows, pin.section_id, pin)
     await put_owned(rows, pin, board, placed)
     if is_public(pin, board):
         await put_public(rows, pin, board, placed)
@@ -250,8 +265,16 @@ async def _save(
         pin_id=pin.id,
         before=before,
         version=await order_version(tx, board.id),
+        section_id=pin.section_id or 0,
     )
-    return Outcome(PinWritten(pin, placed), saved, rows.change(tasks=tasks, events=[told]))
+    written = PinWritten(pin, placed, in_section)
+    return Outcome(written, saved, rows.change(tasks=tasks, events=[told]))
+
+
+def _check_kind(stores: Stores, section_id: int | None) -> None:
+    """Raises NotFound for an id that can't be a section's."""
+    if section_id is not None:
+        access.home(stores, Kind.SECTION, section_id)
 
 
 async def _replace_row(tx: ShardTx, rows: Rows, pin: Pin, *, active: bool) -> Edge:
@@ -265,8 +288,15 @@ async def _replace_row(tx: ShardTx, rows: Rows, pin: Pin, *, active: bool) -> Ed
     return placed
 
 
-def _written(stores: Stores) -> Callable[[Saved], Awaitable[PinWritten]]:
+def _written(stores: Stores, section_id: int | None) -> Callable[[Saved], Awaitable[PinWritten]]:
+    """Repeats the answer of a pin that was saved into this section. Its row there is the row of
+    now: the pin may have left the section since."""
+
     async def again(saved: Saved) -> PinWritten:
-        return PinWritten(await access.recall(stores, Pin, saved.id), saved.edge())
+        pin, in_section = await access.recall(stores, Pin, saved.id), None
+        if section_id is not None and pin.section_id == section_id:
+            there = EdgeKey(IN_SECTION, section_id, pin.id)
+            in_section = (await stores.shards.mappings.edges([there])).get(there)
+        return PinWritten(pin, saved.edge(), in_section)
 
     return again

@@ -11,10 +11,10 @@ import msgspec
 
 from datasources import records
 from datasources.errors import BadInput, StoreCorrupt, StoreError
-from datasources.ids import Kind, decoy, shard_of
+from datasources.ids import Kind, decoy
 from datasources.mappings import Edge, EdgeKey, ListKey, Mapping
 from datasources.protocols import ShardTx, Stores
-from datasources.records import Board, Pin, Section
+from datasources.records import Pin, Section
 from feed_engine.live import events
 from feed_engine.live.events import BoardEvent, Event, PinEvent, edited
 from feed_engine.ordering import order, placement, reorder
@@ -49,7 +49,7 @@ from feed_engine.transactions.results import (
     SectionReordered,
     SectionWritten,
 )
-from feed_engine.writes.section_rows import IN_SECTION, leave
+from feed_engine.writes.section_rows import IN_SECTION, check_section, leave
 
 MOST = 500
 """Sections that a board may have."""
@@ -263,7 +263,7 @@ async def move_pin_to_section(
 
     async def check(tx: ShardTx, pin: Pin, target_id: int) -> None:
         board, _, _ = await lock_on_board(tx, Pin, viewer_id, pin.board_id, pin_id, may_order)
-        await _check_section(tx, target_id, board)
+        await check_section(tx, target_id, board)
 
     async def prepare() -> _Found:
         await hold.give_up()  # the hold of an earlier attempt
@@ -287,7 +287,7 @@ async def move_pin_to_section(
             raise Outdated  # the transaction took so long that a job released the hold
         now = now_ms()
         if section_id is not None:
-            await _check_section(tx, section_id, board)
+            await check_section(tx, section_id, board)
         if section_id == pin.section_id:
             return await _within(tx, given, pin, now, spacing)
         rows, placed, tasks = Rows(tx), None, list[AnyTask]()
@@ -314,16 +314,6 @@ async def move_pin_to_section(
         with suppress(StoreError):  # otherwise a job gives it up
             await hold.give_up()
         raise
-
-
-async def _check_section(tx: ShardTx, section_id: int, board: Board) -> None:
-    """Lock the section. Raises BadInput unless it is on the board: also for sections that the
-    viewer can't see."""
-    found = None
-    if shard_of(section_id) == tx.shard:
-        found = await access.lock_any(tx, Section, section_id)
-    if found is None or not found[0].active or found[0].board_id != board.id:
-        raise BadInput(f"Section {section_id} is not on the pin's board {board.id}", "sectionId")
 
 
 async def _within(
@@ -373,7 +363,12 @@ async def _place(
 def _edited(pin: Pin) -> list[Event]:
     """The events of a pin that came to another section, or to another place in its section."""
     return [
-        BoardEvent(board_id=pin.board_id, change=events.BoardChange.EDITED, pin_id=pin.id),
+        BoardEvent(
+            board_id=pin.board_id,
+            change=events.BoardChange.EDITED,
+            pin_id=pin.id,
+            section_id=pin.section_id or 0,
+        ),
         PinEvent(pin_id=pin.id, change=events.PinChange.EDITED),
     ]
 

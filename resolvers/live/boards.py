@@ -56,6 +56,7 @@ class BoardChanged:
     pin: Pin | None = None
     pin_id: str | None = None
     above_pin_id: str | None = None
+    section_id: str | None = None
 
 
 def board_changed(
@@ -213,6 +214,7 @@ class BoardStream:
             pin=pin,
             pin_id=str(event.pin_id) if event.pin_id else None,
             above_pin_id=str(event.above_id) if event.above_id else None,
+            section_id=str(event.section_id) if event.section_id else None,
         )
         return board.flips, LiveEvent(context, changed)
 
@@ -225,9 +227,12 @@ class BoardStream:
         pin: Pin | None = None,
         pin_id: str | None = None,
         above_pin_id: str | None = None,
+        section_id: str | None = None,
     ) -> BoardChanged:
         cursor = context.cursors.seal(at.text())
-        return BoardChanged(kind, board, str(at.version), cursor, pin, pin_id, above_pin_id)
+        return BoardChanged(
+            *(kind, board, str(at.version), cursor, pin, pin_id, above_pin_id, section_id)
+        )
 
 
 @lru_cache(maxsize=64)  # all streams of a board compare the same places

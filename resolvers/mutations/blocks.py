@@ -1,6 +1,7 @@
 """Blocks and unblocks users."""
 
 from datasources.ids import Kind
+from datasources.mappings import Mapping
 from feed_engine import writes
 from resolvers import visibility
 from resolvers.context import Context, object_id
@@ -17,7 +18,8 @@ async def block_user(context: Context, input: inputs.BlockUser) -> payloads.Bloc
     user = await context.loaders.users.load(id)
     if user is None or not row.active:  # the account is gone
         return payloads.BlockUserPayload()
-    return payloads.BlockUserPayload(blocked_user=user, blocked_user_edge=edge(context, row, user))
+    entry = edge(context, Mapping.USER_BLOCKS_USERS, row, user)
+    return payloads.BlockUserPayload(blocked_user=user, blocked_user_edge=entry)
 
 
 @mutation

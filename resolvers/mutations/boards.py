@@ -1,6 +1,7 @@
 """Creates, changes and deletes boards, and changes their pins' order."""
 
 from datasources.ids import Kind
+from datasources.mappings import Mapping
 from datasources.records import Pin
 from feed_engine.ordering import arrange, reorder
 from feed_engine.transactions.inputs import BoardChange, NewBoard
@@ -20,9 +21,8 @@ async def create_board(context: Context, input: inputs.CreateBoard) -> payloads.
     user = await context.loaders.users.load(viewer_id)
     if not written.board.active:  # deleted since this answer was first given
         return payloads.CreateBoardPayload(user=user)
-    return payloads.CreateBoardPayload(
-        board=written.board, board_edge=edge(context, written.edge, written.board), user=user
-    )
+    entry = edge(context, Mapping.USER_HAS_BOARDS, written.edge, written.board)
+    return payloads.CreateBoardPayload(board=written.board, board_edge=entry, user=user)
 
 
 @mutation
@@ -70,7 +70,7 @@ async def reorder_pin(context: Context, input: inputs.ReorderPin) -> payloads.Re
         return placed
     placed = await _placed(context, board_id, pin_id, moved)
     if placed.pin:
-        placed.pin_edge = edge(context, moved.edge, placed.pin)
+        placed.pin_edge = edge(context, Mapping.BOARD_HAS_PINS, moved.edge, placed.pin)
     return placed
 
 
@@ -107,7 +107,7 @@ async def move_pin(context: Context, input: inputs.MovePin) -> payloads.MovePinP
     pin, left = placed.pin, moved.from_id != board_id
     return payloads.MovePinPayload(
         pin=pin,
-        pin_edge=edge(context, moved.placed.edge, pin) if pin else None,
+        pin_edge=edge(context, Mapping.BOARD_HAS_PINS, moved.placed.edge, pin) if pin else None,
         above_pin=placed.above_pin,
         below_pin=placed.below_pin,
         from_board=await visibility.board(context, moved.from_id),

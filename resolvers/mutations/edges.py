@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 from datasources.ids import Kind
+from datasources.mappings import REVERSE, Mapping
 from datasources.mappings import Edge as Row
 from datasources.protocols import Stores
 from datasources.records import Board, Interest, Pin, Record, User
+from feed_engine.feeds.follow_edges import FOLLOWS
 from feed_engine.writes import follows, likes
 from resolvers import nodes
 from resolvers.context import ID, Context, object_id
@@ -20,6 +22,8 @@ from resolvers.paging import Edge
 from resolvers.payloads import edge, mutation
 
 R = TypeVar("R", bound=Record)
+_LISTS = {Kind.PIN: Mapping.USER_LIKES_PINS, **FOLLOWS}
+"""The viewer's lists of liked pins and of followed objects, by the objects' kind."""
 
 
 class Write(Protocol):
@@ -47,7 +51,7 @@ async def _write(
     context: Context, write: Write, kind: Kind, sent: str, input: inputs.Input
 ) -> Written[Any]:
     """Write the viewer's edge to the object with the id that the client sent."""
-    viewer_id = context.require_viewer()
+    viewer_id, mapping = context.require_viewer(), _LISTS[kind]
     id = object_id(sent, kind, argument=f"{kind.name.lower()}Id")
     row = await write(context.stores, viewer_id, id, key=input.idempotency_key)
     context.forget()
@@ -57,8 +61,10 @@ async def _write(
     return Written(
         target=target,
         viewer=viewer,
-        entry=edge(context, row, target) if shown and target else None,
-        mirror=edge(context, row.reversed(), viewer) if shown and viewer else None,
+        entry=edge(context, mapping, row, target) if shown and target else None,
+        mirror=edge(context, REVERSE[mapping], row.reversed(), viewer)
+        if shown and viewer
+        else None,
         removed_id=None if row.active else sent,
         feed_token=context.feed_tokens.of(row),
     )

@@ -94,6 +94,7 @@ class CreatePin(Input):
     link: str | None
     image: PinImage | None
     interest_ids: Sequence[str]
+    section_id: str | None
 
 
 class UpdatePin(Change):
@@ -107,6 +108,7 @@ class DeletePin(Input):
 class Repin(Input):
     pin_id: str
     board_id: str
+    section_id: str | None
 
 
 class LikePin(Input):

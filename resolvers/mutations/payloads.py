@@ -96,6 +96,7 @@ class SavedPinPayload(Payload):
 
     pin: Pin | None = None
     pin_edge: Edge[Pin] | None = None
+    section_edge: Edge[Pin] | None = None
     board: Board | None = None
     feed_token: str | None = None
 

@@ -1,11 +1,14 @@
 """Creates, changes, deletes and repins pins, and comments on them."""
 
+from msgspec import UNSET
+
 from datasources.ids import Kind
+from datasources.mappings import Mapping
 from feed_engine.transactions.inputs import NewComment, NewPin, PinChange
 from feed_engine.transactions.results import PinWritten
 from feed_engine.writes import comments, pins
 from resolvers import visibility
-from resolvers.context import Context, object_id
+from resolvers.context import Context, object_id, optional_id
 from resolvers.mutations import inputs, payloads
 from resolvers.mutations.images import stored_image
 from resolvers.payloads import edge, mutation
@@ -15,13 +18,20 @@ async def _saved(context: Context, written: PinWritten) -> payloads.SavedPinPayl
     context.forget()
     board = await visibility.board(context, written.pin.board_id)
     # with a repeated answer, the pin may be gone
-    pin = await visibility.pin(context, written.pin.id)
+    pin, in_section = await visibility.pin(context, written.pin.id), written.section_edge
     return payloads.SavedPinPayload(
         pin=pin,
-        pin_edge=edge(context, written.edge, pin) if pin else None,
+        pin_edge=edge(context, Mapping.BOARD_HAS_PINS, written.edge, pin) if pin else None,
+        section_edge=edge(context, Mapping.SECTION_HAS_PINS, in_section, pin)
+        if pin and in_section
+        else None,
         board=board,
         feed_token=context.feed_tokens.of(written.edge),
     )
+
+
+def _section_id(text: str | None) -> int | None:
+    return optional_id(text, Kind.SECTION, argument="sectionId")
 
 
 @mutation
@@ -36,6 +46,7 @@ async def create_pin(context: Context, input: inputs.CreatePin) -> payloads.Save
         interest_ids=tuple(
             object_id(id, Kind.INTEREST, argument="interestIds") for id in input.interest_ids
         ),
+        section_id=_section_id(input.section_id) or UNSET,
     )
     written = await pins.create_pin(context.stores, viewer_id, draft, key=input.idempotency_key)
     return await _saved(context, written)
@@ -48,6 +59,7 @@ async def repin(context: Context, input: inputs.Repin) -> payloads.SavedPinPaylo
         context.require_viewer(),
         object_id(input.pin_id, Kind.PIN, argument="pinId"),
         object_id(input.board_id, Kind.BOARD, argument="boardId"),
+        _section_id(input.section_id),
         key=input.idempotency_key,
     )
     return await _saved(context, written)
@@ -94,9 +106,8 @@ async def create_comment(
     pin, comment = await visibility.pin(context, pin_id), written.comment
     if pin is None or not comment.active:  # deleted since this answer was first given
         return payloads.CreateCommentPayload(pin=pin)
-    return payloads.CreateCommentPayload(
-        comment=comment, comment_edge=edge(context, written.edge, comment), pin=pin
-    )
+    entry = edge(context, Mapping.PIN_HAS_COMMENTS, written.edge, comment)
+    return payloads.CreateCommentPayload(comment=comment, comment_edge=entry, pin=pin)
 
 
 @mutation

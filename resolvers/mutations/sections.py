@@ -1,6 +1,7 @@
 """Creates, renames, reorders and deletes sections of boards, and moves pins into them."""
 
 from datasources.ids import Kind
+from datasources.mappings import Mapping
 from datasources.records import Pin, Section
 from feed_engine.transactions.inputs import NewSection
 from feed_engine.transactions.results import Crossed, Reordered
@@ -27,7 +28,9 @@ async def create_section(
     section = await visibility.section(context, written.section.id)
     return payloads.CreateSectionPayload(
         section=section,
-        section_edge=edge(context, written.edge, section) if section else None,
+        section_edge=edge(context, Mapping.BOARD_HAS_SECTIONS, written.edge, section)
+        if section
+        else None,
         board=board,
     )
 
@@ -63,7 +66,8 @@ async def reorder_section(
         return placed
     placed = await _placed_section(context, section_id, moved.placed)
     if placed.section:
-        placed.section_edge = edge(context, moved.placed.edge, placed.section)
+        place = moved.placed.edge
+        placed.section_edge = edge(context, Mapping.BOARD_HAS_SECTIONS, place, placed.section)
     return placed
 
 
@@ -102,7 +106,9 @@ async def move_pin_to_section(
     pin = pins.get(pin_id)
     return payloads.MovePinToSectionPayload(
         pin=pin,
-        pin_edge=edge(context, at.edge, pin) if at is not None and pin else None,
+        pin_edge=edge(context, Mapping.SECTION_HAS_PINS, at.edge, pin)
+        if at is not None and pin
+        else None,
         above_pin=pins.get(at.above_id or 0) if at is not None else None,
         below_pin=pins.get(at.below_id or 0) if at is not None else None,
         from_section=shown.get(moved.from_id or 0),

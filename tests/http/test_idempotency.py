@@ -55,6 +55,10 @@ async def test_every_kind_of_mutation_answers_the_same_again(gateway: Gateway) -
         made = await twice(gateway, "ann", "createSection", selection, boardId=board, name=name)
         parts.append(made["section"]["id"])
     small, large, old = parts
+    selection = "pin { id } pinEdge { cursor } sectionEdge { cursor }"
+    given = {"boardId": board, "sectionId": large}
+    made = await twice(gateway, "ann", "createPin", selection, title="in a section", **given)
+    await twice(gateway, "ann", "repin", selection, pinId=made["pin"]["id"], **given)
     await twice(gateway, "ann", "renameSection", "section { name }", sectionId=small, name="Tiny")
     selection = "section { id } sectionEdge { cursor } aboveSection { id } belowSection { id }"
     await twice(gateway, "ann", "reorderSection", selection, sectionId=small, afterSectionId=large)

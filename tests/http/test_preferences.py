@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.gateways import Gateway, embedded_gateway
+from tests.interests import create_interest
 
 pytestmark = pytest.mark.anyio
 HOME = (
@@ -46,6 +47,51 @@ async def test_a_hidden_pin_is_gone_from_the_next_request_on(gateway: Gateway) -
     back = await gateway.mutate("ann", "unhidePin", HIDDEN, pinId=pins[0])
     assert (back["hiddenPinId"], back["unhiddenPinId"]) == (None, pins[0])
     assert await home(gateway, visit) == (visit, shown)
+
+
+async def test_a_viewer_finds_what_is_hidden_and_takes_it_back(gateway: Gateway) -> None:
+    query = "{ hiddenPins(first: 2) { edges { node { id } } pageInfo { hasNextPage endCursor } } }"
+    board, own = await gateway.board("bob", "Board"), await gateway.board("bob", "Own")
+    pins = [await gateway.pin("bob", board, f"pin {n}") for n in range(3)]
+    copy = await gateway.mutate("bob", "repin", "pin { id }", pinId=pins[0], boardId=own)
+    hidden = (copy["pin"]["id"], *pins[1:])
+    for pin in hidden:
+        await gateway.mutate("ann", "hidePin", HIDDEN, pinId=pin)
+    page = (await gateway.data(query, "ann"))["hiddenPins"]
+    assert [edge["node"]["id"] for edge in page["edges"]] == [pins[2], pins[1]]
+    assert page["pageInfo"]["hasNextPage"]
+    await gateway.mutate("ann", "unhidePin", HIDDEN, pinId=pins[1])
+    page = (await gateway.data(query, "ann"))["hiddenPins"]
+    assert [edge["node"]["id"] for edge in page["edges"]] == [pins[2], pins[0]]  # the copy's first
+    await gateway.mutate("ann", "unhidePin", HIDDEN, pinId=pins[0])
+    await gateway.mutate("bob", "updateBoard", "board { id }", boardId=board, secret=True)
+    assert (await gateway.data(query, "ann"))["hiddenPins"]["edges"] == []
+    assert (await gateway.data(query, "bob"))["hiddenPins"]["edges"] == []
+    [error] = (await gateway.ask(query))["errors"]
+    assert error["extensions"]["code"] == "UNAUTHENTICATED"
+
+
+async def test_a_viewer_finds_what_is_seen_less_and_more(gateway: Gateway) -> None:
+    query = """{ less: seenLess { edges { node { __typename id } } }
+      more: seenMore { edges { node { __typename id } } } }"""
+
+    async def found() -> list[list[str]]:
+        data = await gateway.data(query, "ann")
+        return [
+            [f"{edge['node']['__typename']} {edge['node']['id']}" for edge in data[name]["edges"]]
+            for name in ("less", "more")
+        ]
+
+    bob, board = str(gateway.people["bob"]), await gateway.board("bob", "Board")
+    tea = str((await create_interest(gateway.stores, "Tea", "tea")).id)
+    for id in (bob, board, tea):
+        await gateway.mutate("ann", "seeLess", "preference", id=id)
+    assert await found() == [[f"Interest {tea}", f"Board {board}", f"User {bob}"], []]
+    await gateway.mutate("ann", "seeMore", "preference", id=bob)
+    await gateway.mutate("ann", "seeAsUsual", "preference", id=tea)
+    assert await found() == [[f"Board {board}"], [f"User {bob}"]]
+    await gateway.mutate("bob", "updateBoard", "board { id }", boardId=board, secret=True)
+    assert await found() == [[], [f"User {bob}"]]
 
 
 async def test_less_more_and_as_usual_answer_with_the_preference(gateway: Gateway) -> None:

@@ -74,6 +74,10 @@ async def objects(gateway: Gateway) -> dict[str, int]:
         await gateway.mutate(viewer, "followInterest", "interest { id }", interestId=tea)
     cat, dan = str(gateway.people["cat"]), str(gateway.people["dan"])
     await gateway.mutate("ann", "muteUser", "mutedUserId", userId=dan)
+    other = await gateway.pin("bob", board, "Bancha")
+    await gateway.mutate("ann", "hidePin", "hiddenPinId", pinId=other)
+    await gateway.mutate("ann", "seeLess", "preference", id=board)
+    await gateway.mutate("ann", "seeMore", "preference", id=str(interest.id))
     await gateway.mutate("ann", "blockUser", "blockedUser { id }", userId=cat)
     for owner, invited, on in (("ann", "bob", own), ("bob", "dan", board), ("bob", "ann", board)):
         user = str(gateway.people[invited])
@@ -116,6 +120,75 @@ async def test_no_cursor_can_be_read(gateway: Gateway, objects: dict[str, int]) 
                 assert str(id).encode() not in text, name
                 assert f"{id:x}".encode() not in text, name
             assert VISIT.encode() not in text, name
+
+
+async def test_a_cursor_is_accepted_by_its_own_list_alone(
+    gateway: Gateway, objects: dict[str, int]
+) -> None:
+    fields = [(None, field) for field in connections("Query")]
+    fields += [(name, field) for name in objects for field in connections(name)]
+
+    def query(name: str | None, asked: str) -> str:
+        node = f'node(id: "{objects[name]}") {{ ... on {name} {{ {asked} }} }}' if name else asked
+        return f"query {{ {node} }}"
+
+    async def answer(name: str | None, field: str, alias: str, after: str | None) -> Any:
+        given = ARGUMENTS.get(field, "()")[1:-1]
+        given += "" if after is None else f' after: "{after}"'
+        arguments = f"({given})" if given.strip() else ""
+        asked = f"{alias}: {field}{arguments} {{ pageInfo {{ endCursor }} }}"
+        return await gateway.ask(query(name, asked), "bob" if name else "ann")
+
+    ends: dict[tuple[str | None, str], str] = {}
+    for name, field in fields:
+        data = (await answer(name, field, "it", None))["data"]
+        ends[name, field] = (data["node"] if name else data)["it"]["pageInfo"]["endCursor"]
+    accepted = set()
+    for target in fields:
+        for source, cursor in ends.items():
+            found = await answer(*target, "it", cursor)
+            if "errors" not in found:
+                accepted.add((source, target))
+                continue
+            [error] = found["errors"]
+            assert error["extensions"]["code"] == "BAD_USER_INPUT", (source, target)
+            assert "cursor of" in error["message"], (source, target)
+    assert accepted == {(field, field) for field in fields}
+
+
+PARTS = """query($board: ID!, $pin: ID!, $pins: String, $sections: String, $comments: String) {
+  board(id: $board) { pins(first: 1, after: $pins, orderBy: %s) { pageInfo { endCursor } }
+    sections(first: 1, after: $sections) { pageInfo { endCursor } } }
+  pin(id: $pin) { comments(first: 1, after: $comments) { pageInfo { endCursor } } } }"""
+
+
+@pytest.mark.parametrize("order", ["MANUAL", "NEWEST", "LIKES"])
+@pytest.mark.usefixtures("objects")
+async def test_cursors_of_one_board_and_pin_are_refused_by_others(
+    gateway: Gateway, order: str
+) -> None:
+    query, places = PARTS % order, []
+    for name in ("one", "other"):
+        board = await gateway.board("bob", name)
+        await gateway.section("bob", board, name)
+        pin = await gateway.pin("bob", board, name)
+        await gateway.mutate("bob", "createComment", "pin { id }", pinId=pin, text=name)
+        places.append({"board": board, "pin": pin})
+    found = await gateway.data(query, **places[0])
+    cursors = {
+        name: found[kind][name]["pageInfo"]["endCursor"]
+        for kind, name in (("board", "pins"), ("board", "sections"), ("pin", "comments"))
+    }
+    assert await gateway.data(query, **places[0], **cursors)
+    refused = await gateway.ask(query, **places[1], **cursors)
+    assert sorted(error["path"] for error in refused["errors"]) == [
+        ["board", "pins"],
+        ["board", "sections"],
+        ["pin", "comments"],
+    ]
+    for error in refused["errors"]:
+        assert error["extensions"]["code"] == "BAD_USER_INPUT"
+        assert "not a cursor of this list; pass the endCursor of its last page" in error["message"]
 
 
 def _has_lists(name: str) -> bool:

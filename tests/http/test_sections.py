@@ -99,6 +99,35 @@ async def test_the_payload_of_a_move_says_what_a_cache_must_change(gateway: Gate
     assert error["message"] == f"Pin {a} is not in section {lamps}"
 
 
+async def test_one_mutation_saves_a_pin_into_a_section(gateway: Gateway) -> None:
+    board, [tiles], [a] = await scene(gateway, "Tiles", pins=1)
+    await put(gateway, a, tiles)
+    selection = (
+        "pin { id section { id pinCount } } sectionEdge { cursor node { id } } pinEdge { cursor }"
+    )
+    made = await gateway.mutate(
+        "ann", "createPin", selection, boardId=board, title="new", sectionId=tiles
+    )
+    saved = await gateway.mutate("ann", "repin", selection, pinId=a, boardId=board, sectionId=tiles)
+    assert made["pin"]["section"] == {"id": tiles, "pinCount": 2}
+    assert saved["pin"]["section"] == {"id": tiles, "pinCount": 3}
+    assert saved["sectionEdge"]["node"] == {"id": saved["pin"]["id"]}
+    after = made["sectionEdge"]["cursor"]
+    rest = await gateway.data(PINS, id=tiles, after=after)
+    assert [edge["node"]["title"] for edge in rest["node"]["pins"]["edges"]] == ["pin 0"]
+    plain = await gateway.mutate("ann", "repin", selection, pinId=a, boardId=board)
+    assert (plain["pin"]["section"], plain["sectionEdge"]) == (None, None)
+    await gateway.mutate("ann", "deleteSection", "deletedSectionId", sectionId=tiles)
+    refused = await gateway.try_to(
+        "ann", "repin", selection, pinId=a, boardId=board, sectionId=tiles
+    )
+    [error] = refused["errors"]
+    assert (error["code"], error["field"]) == ("BAD_USER_INPUT", "sectionId")
+    assert error["message"].startswith(f"There is no section {tiles} on the board: ")
+    refused = await gateway.try_to("ann", "createPin", selection, boardId=board, sectionId=board)
+    assert [error["field"] for error in refused["errors"]] == ["sectionId"]
+
+
 async def test_sections_are_dragged_and_a_conflict_says_where_they_stand(
     gateway: Gateway,
 ) -> None:

@@ -60,6 +60,10 @@ def section(key: str, board: str, **fields: Any) -> dict[str, Any]:
     return {"type": "section", "key": key, "board": board, "name": f"Section {key}", **fields}
 
 
+def collaborator(board: str, user: str, **fields: Any) -> dict[str, Any]:
+    return {"type": "collaborator", "board": board, "user": user, **fields}
+
+
 def interest(key: str, **fields: Any) -> dict[str, Any]:
     return {"type": "interest", "key": key, "name": key.title(), "slug": key, **fields}
 

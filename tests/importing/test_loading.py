@@ -17,7 +17,8 @@ from datasources.protocols import Lease, Sides, Stores
 from datasources.records import Board, Pin, Record
 from feed_engine import writes
 from feed_engine.feeds.rows import FOLLOWING, POOLS, POPULAR_ROWS, id_row
-from gateway.operate.imports import checks
+from feed_engine.writes import collaborators, sections
+from gateway.operate.imports import collaborators as loading
 from gateway.operate.imports.entries import json_lines
 from gateway.operate.imports.loader import import_entries
 from gateway.operate.imports.report import Bad, ImportOptions, ImportStopped, Progress, summary
@@ -27,6 +28,7 @@ from tests.faulty import Preceded
 from tests.importing.files import (
     NO_FEEDS,
     board,
+    collaborator,
     comment,
     follow,
     give,
@@ -111,7 +113,9 @@ async def test_boards_lie_beside_their_owners_and_pins_and_comments_beside_those
     assert all(shard_of(it.id) == shard_of(it.board_id) for it in pins.values())
     assert all(shard_of(it.id) == shard_of(it.pin_id) for it in comments.values())
     owners = {it.id: it.owner_id for it in boards.values()}
-    assert all(it.owner_id == owners[it.board_id] for it in pins.values())
+    assert {key for key, it in pins.items() if it.owner_id != owners[it.board_id]} == {
+        f"p{number}" for number in range(6, 500, 7)
+    }
 
 
 async def test_a_board_shows_its_newest_pin_first_and_a_given_sequence_before_that(
@@ -166,6 +170,11 @@ async def test_pins_of_secret_boards_are_in_no_public_list(stores: Stores) -> No
         (section("x", "nowhere"), "there is no board 'nowhere'"),
         (section("x", "b", sequence="7"), "sequence 7 on board 'b' is another section's already"),
         (section("x", "b", name=" "), "at `$.name`"),
+        (pin("x", "b", owner="nobody"), "there is no user 'nobody'"),
+        (collaborator("b", "bob"), "'bob' is on board 'b' already, in line 9"),
+        (collaborator("b", "nobody"), "there is no user 'nobody'"),
+        (collaborator("nowhere", "bob"), "there is no board 'nowhere'"),
+        (collaborator("b", "ann"), "'ann' owns board 'b', and is no collaborator of it"),
         (pin("x", "b", section="nothing"), "its section 'nothing' is no section of its board"),
         (pin("x", "b", section_sequence="4"), "Expected `section` beside `section_sequence`"),
         (comment("c", "nothing", "ann"), "there is no pin 'nothing'"),
@@ -185,17 +194,18 @@ async def test_a_bad_line_is_told_by_its_number_and_the_rest_loaded(
     good = (
         user("ann"), interest("tea"), board("b", "ann"), pin("p", "b", sequence="5"),
         like("ann", "p"), follow("ann", board="b"), section("s", "b", sequence="7"),
+        user("bob"), collaborator("b", "bob"),
     )  # fmt: skip
     heard: list[Bad] = []
     data = [x if isinstance(x, bytes) else msgspec.json.encode(x) for x in (*good, line)]
     lines = json_lines(io.BytesIO(b"\n".join(data)))
     report = await import_entries(stores, lines, options=NO_FEEDS, on_bad=heard.append)
-    assert [bad.line for bad in report.bad] == [8]
+    assert [bad.line for bad in report.bad] == [10]
     assert says in report.bad[0].message
     assert heard == report.bad
     assert report.bad_lines == 1
     exported = canonical_set(await give(stores))
-    assert canonical_set(b"\n".join(data[:7])) <= exported
+    assert canonical_set(b"\n".join(data[:9])) <= exported
     assert await audit(stores) == []
 
 
@@ -227,7 +237,7 @@ async def test_an_import_that_is_repeated_keeps_what_people_did_with_sections(
 async def test_the_sections_of_a_board_are_bounded_in_a_file_too(
     stores: Stores, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(checks, "MOST", 2)
+    monkeypatch.setattr(sections, "MOST", 2)
     parts = [section(str(number), "b") for number in range(3)]
     report = await take(stores, user("ann"), board("b", "ann"), *parts, pin("p", "b", section="2"))
     assert [bad.message for bad in report.bad] == [
@@ -478,13 +488,63 @@ async def test_a_directory_for_temporary_files_that_is_not_there_is_told(stores:
         await take(stores, user("ann"), options=replace(NO_FEEDS, spool_dir="/nowhere"))
 
 
+async def test_the_members_of_a_board_and_the_boards_of_a_user_are_bounded_in_a_file_too(
+    stores: Stores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(collaborators, "MOST", 2)
+    monkeypatch.setattr(collaborators, "MOST_BOARDS", 1)
+    people = [user(name) for name in ("ann", "bob", "cleo", "dan")]
+    boards = [board(key, "ann") for key in "bcd"]
+    report = await take(
+        stores,
+        *(*people, *boards),
+        *(collaborator("b", name) for name in ("bob", "cleo", "dan")),
+        collaborator("c", "bob"),
+        *(collaborator(key, "cleo", invited=True) for key in "cd"),
+    )
+    assert [bad.message for bad in report.bad] == [
+        "board 'b' has more than 2 collaborators and invited users",
+        "user 'bob' has more than 1 boards to collaborate on",
+        "user 'cleo' has more than 1 invitations",
+    ]
+    assert report.new["collaborator"] == 3
+    assert await audit(stores) == []
+
+
+async def test_a_board_that_is_full_here_gets_no_further_members(
+    stores: Stores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = [user("ann"), user("bob"), user("cleo"), board("b", "ann"), collaborator("b", "bob")]
+    assert (await take(stores, *lines)).bad == []
+    monkeypatch.setattr(loading, "MOST", 1)
+    report = await take(stores, *lines, collaborator("b", "cleo"))
+    assert [str(bad) for bad in report.bad] == [
+        "line 6: board 'b' has 1 collaborators and invited users here already"
+    ]
+    assert report.new.get("collaborator") == 0
+    assert await audit(stores) == []
+
+
+async def test_a_member_whom_a_block_keeps_from_the_owner_is_none(stores: Stores) -> None:
+    people = [user("ann"), user("bob"), board("b", "ann"), collaborator("b", "bob")]
+    assert (await take(stores, *people[:3])).bad == []
+    found = await objects(stores, Kind.USER)
+    await writes.block_user(stores, found["bob"].id, found["ann"].id)
+    await drain(stores)
+    assert (await take(stores, *people)).bad == []
+    await drain(stores)
+    assert (await objects(stores, Kind.BOARD))["b"].collaborators == ()
+    assert await audit(stores) == []
+
+
 async def test_progress_is_told_stage_by_stage_up_to_the_total(stores: Stores) -> None:
     told: list[Progress] = []
     data = b"\n".join(large(200))
     await import_entries(stores, json_lines(io.BytesIO(data)), progress=told.append)
     stages = list(dict.fromkeys(step.stage for step in told))
     assert stages == [
-        "reading", "users", "interests", "boards", "pins", "comments", "likes", "follows", "feeds"
+        "reading", "users", "interests", "boards", "collaborators", "pins", "comments", "likes",
+        "follows", "feeds",
     ]  # fmt: skip
     for stage in stages:
         last = [step for step in told if step.stage == stage][-1]

@@ -1,5 +1,7 @@
 """An export of an import is the import, as a set of canonical lines."""
 
+import json
+
 import msgspec
 import pytest
 from hypothesis import HealthCheck
@@ -7,6 +9,7 @@ from hypothesis import HealthCheck
 from datasources.ids import Kind
 from datasources.mappings import ListKey, Mapping, PageRequest
 from datasources.protocols import Stores
+from datasources.records import Board, User, decode
 from feed_engine import writes
 from tests.audit import audit
 from tests.embedded_stores import drain
@@ -87,6 +90,60 @@ async def test_what_people_made_and_moved_themselves_comes_back_elsewhere(fresh:
         assert (await take(stores, first)).bad == []
         assert await boards_in_order(stores) == order
         assert await give(stores) == first
+
+
+async def test_the_members_of_boards_and_the_pins_that_they_added_come_back_elsewhere(
+    fresh: Fresh,
+) -> None:
+    async with fresh() as stores:
+        ann, bob, cleo, dan = [
+            (await writes.sign_up(stores, writes.NewUser(username=name))).id
+            for name in ("ann", "bob", "cleo", "dan")
+        ]
+        new = writes.NewBoard(name="Ours", secret=True)
+        board = (await writes.create_board(stores, ann, new)).board.id
+        for number, user_id in enumerate((bob, cleo, dan), 1):
+            at = 1_700_000_000_000 + number
+            await writes.invite_collaborator(stores, ann, board, user_id, at=at)
+        for user_id in (bob, cleo):
+            await writes.accept_invitation(
+                stores, user_id, board, at=1_700_000_001_000 + user_id % 9
+            )
+            pin = writes.NewPin(board_id=board, title="theirs")
+            await writes.create_pin(stores, user_id, pin)
+        await writes.create_pin(stores, ann, writes.NewPin(board_id=board, title="own"))
+        await writes.leave_board(stores, cleo, board)
+        await drain(stores)
+        first = await give(stores)
+    kinds = [json.loads(line) for line in first.splitlines()]
+    owners = {line["key"]: line.get("owner") for line in kinds if line["type"] == "pin"}
+    assert sorted(owner or "" for owner in owners.values()) == sorted(["", str(bob), str(cleo)])
+    async with fresh() as stores:
+        assert (await take(stores, first)).bad == []
+        await drain(stores)
+        assert await give(stores) == first
+        assert await audit(stores) == []
+        [(id, data)] = await stores.shards.objects.list(Kind.BOARD, 0, 2)
+        users = {
+            user.username: user.id
+            for id, data in await stores.shards.objects.list(Kind.USER, 0, 9)
+            if isinstance(user := decode(Kind.USER, id, data), User)
+        }
+        stored = decode(Kind.BOARD, id, data)
+        assert isinstance(stored, Board)
+        assert (stored.collaborators, stored.invited) == ((users["bob"],), (users["dan"],))
+        page = [PageRequest(ListKey(Mapping.USER_HAS_PINS, users["bob"]), 9)]
+        assert [len(rows) for rows in await stores.shards.mappings.pages(page)] == [1]
+        # An import of the same file changes nothing that people have decided since.
+        await writes.remove_collaborator(stores, users["ann"], id, users["bob"])
+        await writes.accept_invitation(stores, users["dan"], id)
+        await drain(stores)
+        assert (await take(stores, first)).bad == []
+        await drain(stores)
+        stored = decode(Kind.BOARD, id, (await stores.shards.objects.get([id]))[id])
+        assert isinstance(stored, Board)
+        assert (stored.collaborators, stored.invited) == ((users["dan"],), ())
+        assert await audit(stores) == []
 
 
 async def test_objects_of_two_files_with_the_same_keys_keep_apart(stores: Stores) -> None:

@@ -81,6 +81,8 @@ def _large(pins: int, rng: random.Random) -> Iterator[bytes]:
                 **secret,
             }
         )
+        guest = {"board": f"b{n}", "user": f"u{(n + 1) % users}", "created": moment()}
+        yield encode({"type": "collaborator", "invited": n % 3 == 2, **guest})
     for n in range(pins):
         line: dict[str, Any] = {
             "type": "pin",
@@ -98,6 +100,8 @@ def _large(pins: int, rng: random.Random) -> Iterator[bytes]:
             "interests": [f"i{rng.randrange(interests)}"],
             "created": moment(),
         }
+        if n % 7 == 6:
+            line["owner"] = f"u{(int(line['board'][1:]) + 1) % users}"
         if n % 5 == 4:
             line["source"] = f"p{rng.randrange(n)}"
         yield encode(line)
@@ -243,6 +247,9 @@ def worlds(draw: st.DrawFn) -> list[bytes]:
     for n, pin in enumerate(pins):
         if n and draw(st.booleans()):
             pin["source"] = pins[draw(st.integers(0, n - 1))]["key"]
+        by = draw(key_of(users))
+        if all(it["owner"] != by for it in boards if it["key"] == pin["board"]):
+            pin["owner"] = by
         if draw(st.integers(0, 3)) == 0:
             pin["sequence"] = str(draw(st.integers(1, 10**38 - 1)) // 100 * 100 + n + 1)
         if parts := [it for it in sections if it["board"] == pin["board"]]:
@@ -255,6 +262,12 @@ def worlds(draw: st.DrawFn) -> list[bytes]:
         if mine and draw(st.booleans()):
             board["cover"] = draw(st.sampled_from(mine))
     lines = [*users, *interests, *boards, *sections, *pins]
+    for board in boards:
+        for user in users:
+            if user["key"] != board["owner"] and draw(st.booleans()):
+                member = {"type": "collaborator", "board": board["key"], "user": user["key"]}
+                given = {"invited": draw(st.booleans()), "created": draw(_time)}
+                lines.append({**member, **_given(given)})
     if pins:
         lines += objects(
             "comment",

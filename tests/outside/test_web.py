@@ -158,7 +158,7 @@ def test_an_owner_arranges_a_board_in_sections(seen: dict[str, Any]) -> None:
     assert sections["afterDeletedPin"].startswith("Soups\n0 pins")
     assert sections["asked"] == "Delete the section? Its pins stay on the board."
     assert sections["left"] == sections["storedLeft"] == [["Soups"]]
-    assert sections["onBoard"] == ["a stranger's", "another", "made here", "one", "three"]
+    assert sections["onBoard"] == ["a stranger's", "made here", "one", "three"]
     assert sections["broken"] == []
 
 
@@ -188,6 +188,8 @@ def test_a_person_is_muted_and_blocked_and_unblocked_on_the_own_profile(
     assert (apart["hidden"], apart["back"]) == (None, False)
     assert apart["asked"].startswith("Block NAME? You won't see each other anywhere")
     assert apart["absent"] == "There is no such person"
+    assert apart["ended"] == ["Muted", "Hidden pins", "Less in your home feed"]
+    assert apart["left"] == []
     assert apart["broken"] == []
 
 

@@ -217,6 +217,73 @@ async def test_a_feed_costs_the_same_whatever_its_length(world: World, first: in
         assert await world.spend(query, "reader", first=first, **given) == warm
 
 
+SECTIONS = (
+    "query($first: Int, $board: ID!) { board(id: $board) { sections(first: $first) { edges { "
+    "node { name pinCount pins(first: 5) { edges { node { "
+    f"{CARD} section {{ name }} }} }} }} }} }} }} }} }}"
+)
+MEMBERS = (
+    "query($first: Int, $board: ID!) { board(id: $board) { viewerRole "
+    "collaborators(first: $first) { edges { node { username } } } "
+    "invitedUsers(first: $first) { edges { node { username } } } } }"
+)
+# The board and, at the same time, the viewer's blocks; the sections; their sizes and, at the same
+# time, their pins; the users who added the pins, on two servers, and the board's owner.
+SECTIONS_COLD = {
+    "MySQL": 10,
+    "memcached.fill": 6,
+    "memcached.get": 6,
+    "redis.fill_heads": 1,
+    "redis.fill_pages": 2,
+    "redis.heads": 1,
+    "redis.pages": 2,
+}
+SECTIONS_WARM = {"memcached.get": 6, "redis.heads": 1, "redis.pages": 2}
+# The board and the blocks; both lists at once; all users at once, on two servers.
+MEMBERS_COLD = {
+    "MySQL": 5,
+    "memcached.fill": 3,
+    "memcached.get": 3,
+    "redis.fill_pages": 1,
+    "redis.pages": 1,
+}
+MEMBERS_WARM = {"memcached.get": 3, "redis.pages": 1}
+
+
+async def arrange(world: World) -> tuple[str, list[int]]:
+    """A board of the reader with 50 collaborators, each of whom added a pin in a section of its
+    own, and 50 invited users. Returns the board, and the ids of what is on it."""
+    gateway, made = world.gateway, list[int]()
+    board = await gateway.board("reader", "Parts")
+    for number, name in enumerate(on_servers_in_turn(gateway)[:100]):
+        user = str(gateway.people[name])
+        await gateway.mutate("reader", "inviteCollaborator", "", boardId=board, userId=user)
+        if number % 4 < 2:  # of both servers
+            await gateway.mutate(name, "acceptInvitation", "", boardId=board)
+            section = await gateway.section("reader", board, name)
+            pin = await gateway.pin(name, board, name, sectionId=section)
+            made += [int(section), int(pin)]
+    await gateway.settle()
+    return board, [int(board), *made]
+
+
+async def test_a_board_with_sections_and_members_costs_the_same_whatever_their_number(
+    world: World,
+) -> None:
+    board, made = await arrange(world)
+    for query, cold, warm in (
+        (SECTIONS, SECTIONS_COLD, SECTIONS_WARM),
+        (MEMBERS, MEMBERS_COLD, MEMBERS_WARM),
+    ):
+        for first in (5, 50):
+            await world.forget()
+            await world.gateway.stores.object_cache.drop(made)
+            lists = [ListKey(mapping, id) for id in made for mapping in Mapping]
+            await world.gateway.stores.mapping_cache.drop(lists)
+            assert await world.spend(query, "reader", first=first, board=board) == cold
+            assert await world.spend(query, "reader", first=first, board=board) == warm
+
+
 NOTIFICATIONS = """query($first: Int) { notifications(first: $first) { edges { node {
   type otherCount actor { username } savedPin { title } subject { ... on Pin { title }
     ... on Board { name } ... on Comment { text pin { title } } } } } } }"""

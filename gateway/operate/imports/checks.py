@@ -2,7 +2,7 @@
 Each fault is reported with its line. The line is left out, together with the lines that refer to
 it."""
 
-from feed_engine.writes.sections import MOST
+from feed_engine.writes import collaborators, sections
 from gateway.operate.imports.report import Complaints
 from gateway.operate.imports.spool import Spool
 
@@ -28,6 +28,7 @@ def index(spool: Spool) -> None:
         ("interests", "name"),
         ("boards", "owner"),
         ("sections", "board, sequence"),
+        ("collaborators", "board, user"),
         ("pins", "board, sequence"),
         ("pins", "wave"),
         ("pin_interests", "pin"),
@@ -37,9 +38,9 @@ def index(spool: Spool) -> None:
     ):
         name = f"{table}_{columns.replace(', ', '_')}"
         spool.db.execute(f"CREATE INDEX IF NOT EXISTS {name} ON {table} ({columns})")
-    spool.db.execute(
-        "CREATE INDEX IF NOT EXISTS pins_source ON pins (source) WHERE source IS NOT NULL"
-    )
+    for column in ("owner", "source"):
+        where = f"ON pins ({column}) WHERE {column} IS NOT NULL"
+        spool.db.execute(f"CREATE INDEX IF NOT EXISTS pins_{column} {where}")
 
 
 def doubles(spool: Spool, complaints: Complaints) -> None:
@@ -55,6 +56,8 @@ def doubles(spool: Spool, complaints: Complaints) -> None:
     _drop_later(spool, complaints, "sections", "board, sequence", place)
     place = "section_sequence {1} in section {0!r} is another pin's already: made without a section"
     _drop_later(spool, complaints, "pin_sections", "section, sequence", place)
+    place = "{1!r} is on board {0!r} already"
+    _drop_later(spool, complaints, "collaborators", "board, user", place)
     _drop_later(spool, complaints, "likes", "user, pin", "{0!r} likes {1!r} already")
     _drop_later(
         spool, complaints, "follows", "follower, kind, target", "{0!r} follows {1} {2!r} already"
@@ -65,8 +68,10 @@ def references(spool: Spool, complaints: Complaints) -> None:
     """Leave out lines that refer to an object that the file does not have, or that was left out."""
     _dangling(spool, complaints, "boards", "owner", "users")
     _dangling(spool, complaints, "pins", "board", "boards")
+    _dangling(spool, complaints, "pins", "owner", "users", "AND f.owner IS NOT NULL")
     _dangling(spool, complaints, "sections", "board", "boards")
-    _crowded_boards(spool, complaints)
+    _crowded(spool, complaints, "sections", "board", sections.MOST, "sections")
+    _collaborators(spool, complaints)
     reject(
         spool,
         complaints,
@@ -150,11 +155,39 @@ def _sources(spool: Spool, complaints: Complaints) -> None:
     reject(spool, complaints, "pins", lost, "its source {0!r} was left out, or is its own repin")
 
 
-def _crowded_boards(spool: Spool, complaints: Complaints) -> None:
-    """Leave out the sections of a board beyond the number that it may have."""
-    numbered = "SELECT n, line, board, row_number() OVER (PARTITION BY board ORDER BY n) AS place"
-    select = f"SELECT n, line, board FROM ({numbered} FROM sections) WHERE place > {MOST}"
-    reject(spool, complaints, "sections", select, f"board {{0!r}} has more than {MOST} sections")
+def _crowded(
+    spool: Spool,
+    complaints: Complaints,
+    table: str,
+    kind: str,
+    most: int,
+    what: str,
+    only: str = "true",
+) -> None:
+    """Leave out the rows of a board or a user (`kind`) beyond the number that it may have, among
+    the rows for which `only` holds."""
+    place = f"row_number() OVER (PARTITION BY {kind} ORDER BY n) AS place"
+    numbered = f"SELECT n, line, {kind}, {place} FROM {table} WHERE {only}"
+    select = f"SELECT n, line, {kind} FROM ({numbered}) WHERE place > {most}"
+    reject(spool, complaints, table, select, f"{kind} {{0!r}} has more than {most} {what}")
+
+
+def _collaborators(spool: Spool, complaints: Complaints) -> None:
+    """Leave out collaborators of missing boards, missing users, owners of the boards, and too many
+    collaborators."""
+    table = "collaborators"
+    _dangling(spool, complaints, table, "board", "boards")
+    _dangling(spool, complaints, table, "user", "users")
+    select = (
+        "SELECT c.n, c.line, c.user, c.board FROM collaborators c "
+        "JOIN boards b ON b.key = c.board WHERE b.owner = c.user"
+    )
+    reject(spool, complaints, table, select, "{0!r} owns board {1!r}, and is no collaborator of it")
+    of_board = (collaborators.MOST, "collaborators and invited users")
+    _crowded(spool, complaints, table, "board", *of_board)
+    for only, what in (("NOT invited", "boards to collaborate on"), ("invited", "invitations")):
+        of_user = (collaborators.MOST_BOARDS, what, only)
+        _crowded(spool, complaints, table, "user", *of_user)
 
 
 def _sections(spool: Spool, complaints: Complaints) -> None:

@@ -14,6 +14,7 @@ from datasources import records
 from datasources.ids import Kind
 from datasources.mappings import (
     SEQUENCE_STEP,
+    Edge,
     EdgeKey,
     ListKey,
     Mapping,
@@ -23,9 +24,11 @@ from datasources.mappings import (
 from datasources.protocols import Stores
 from datasources.records import Board, Comment, Image, Interest, Pin, Record, Section, User
 from feed_engine.transactions.key_kinds import issuer_and_subject
+from feed_engine.writes.members import FIELDS, INVITES
 from gateway.operate.imports.jsonl import (
     AnyLine,
     BoardLine,
+    CollaboratorLine,
     CommentLine,
     FollowLine,
     ImageField,
@@ -118,6 +121,7 @@ async def _lines(stores: Stores, keys: Keys, found: list[Record]) -> list[AnyLin
     rows = [row for record in found for row in _rows(record)]
     edges = await stores.shards.mappings.edges(rows) if rows else {}
     places = {(key.mapping, key.to_id): str(edge.sequence) for key, edge in edges.items()}
+    owners = await _owners(stores, {pin.board_id for pin in found if isinstance(pin, Pin)})
     lines: list[AnyLine] = []
     for record in found:
         key, created = known.get(record.id), time_of(record.created)
@@ -162,13 +166,16 @@ async def _lines(stores: Stores, keys: Keys, found: list[Record]) -> list[AnyLin
                         cover=known.get(record.cover_pin_id or 0),
                     )
                 )
+                lines += _collaborators(record, known, edges)
             case Pin():
                 section = known.get(record.section_id or 0)
+                of_other = record.owner_id != owners.get(record.board_id)
                 lines.append(
                     PinLine(
                         key=key,
                         created=created,
                         board=known[record.board_id],
+                        owner=known[record.owner_id] if of_other else None,
                         title=record.title,
                         description=record.description,
                         link=record.link,
@@ -210,7 +217,9 @@ def _parents(record: Record) -> list[int]:
     match record:
         case Board():
             return [record.owner_id]
-        case Pin() | Section():
+        case Pin():
+            return [record.board_id, record.owner_id]
+        case Section():
             return [record.board_id]
         case Comment():
             return [record.pin_id, record.author_id]
@@ -220,16 +229,24 @@ def _parents(record: Record) -> list[int]:
 def _references(record: Record) -> list[int]:
     match record:
         case Board():
-            return [record.owner_id, record.cover_pin_id or 0]
+            members = (*record.collaborators, *record.invited)
+            return [record.owner_id, record.cover_pin_id or 0, *members]
         case Pin():
-            section = record.section_id or 0
-            return [record.board_id, record.source_id or 0, section, *record.interest_ids]
+            parents = (record.board_id, record.owner_id)
+            further = (record.source_id or 0, record.section_id or 0)
+            return [*parents, *further, *record.interest_ids]
     return _parents(record)
 
 
 def _rows(record: Record) -> list[EdgeKey]:
-    """The rows with the places of an object in ordered lists."""
+    """The rows with the places of an object in ordered lists, or of a board's members."""
     match record:
+        case Board():
+            return [
+                EdgeKey(mapping, record.id, user_id)
+                for mapping, field in FIELDS.items()
+                for user_id in getattr(record, field)
+            ]
         case Pin():
             places = [EdgeKey(Mapping.BOARD_HAS_PINS, record.board_id, record.id)]
             if record.section_id:
@@ -238,6 +255,30 @@ def _rows(record: Record) -> list[EdgeKey]:
         case Section():
             return [EdgeKey(Mapping.BOARD_HAS_SECTIONS, record.board_id, record.id)]
     return []
+
+
+async def _owners(stores: Stores, board_ids: set[int]) -> dict[int, int]:
+    """The owners of boards."""
+    stored = await stores.shards.objects.get(list(board_ids)) if board_ids else {}
+    boards = records.decode_each(Kind.BOARD, stored).values()
+    return {board.id: board.owner_id for board in boards if isinstance(board, Board)}
+
+
+def _collaborators(
+    board: Board, known: dict[int, str], rows: dict[EdgeKey, Edge]
+) -> list[CollaboratorLine]:
+    """The lines of a board's members, without users who are missing."""
+    return [
+        CollaboratorLine(
+            board=known[board.id],
+            user=known[user_id],
+            invited=mapping is INVITES,
+            created=time_of(row.sequence // SEQUENCE_STEP),
+        )
+        for mapping, field in FIELDS.items()
+        for user_id in getattr(board, field)
+        if user_id in known and (row := rows.get(EdgeKey(mapping, board.id, user_id))) is not None
+    ]
 
 
 def _image(image: Image | None) -> ImageField | None:

@@ -20,6 +20,10 @@ _FOLLOWED_BY = (
         Mapping.USER_FOLLOWED_BY_USERS,
     ),
     (
+        "SELECT id FROM users WHERE key IN (SELECT owner FROM pins WHERE owner IS NOT NULL)",
+        Mapping.USER_FOLLOWED_BY_USERS,
+    ),
+    (
         "SELECT id FROM boards b WHERE EXISTS (SELECT 1 FROM pins WHERE board = b.key)",
         Mapping.BOARD_FOLLOWED_BY_USERS,
     ),

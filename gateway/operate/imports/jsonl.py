@@ -131,13 +131,23 @@ class SectionLine(Line, frozen=True, kw_only=True, tag="section"):
     sequence: Sequence | None = None
 
 
+class CollaboratorLine(Line, frozen=True, kw_only=True, tag="collaborator"):
+    """A user who collaborates on another user's board or, if `invited`, is invited to it."""
+
+    board: Key
+    user: Key
+    invited: bool = False
+
+
 class PinLine(Line, frozen=True, kw_only=True, tag="pin"):
-    """A pin. `source` is the pin that it repins. `sequence` is the pin's place on its board, in
+    """A pin. `owner` is the user who added it; without it, the board's owner. `source` is the pin
+    that it repins. `sequence` is the pin's place on its board, in
     descending order; without it the place follows from `created` (see `sequence_of`). `section` is
     the key of a section of the board, and `section_sequence` the place in it."""
 
     key: Key
     board: Key
+    owner: Key | None = None
     title: Title = ""
     description: Description = ""
     link: Link | None = None
@@ -175,6 +185,7 @@ AnyLine = (
     | InterestLine
     | BoardLine
     | SectionLine
+    | CollaboratorLine
     | PinLine
     | CommentLine
     | LikeLine

@@ -1,9 +1,9 @@
 """`pinway import`: imports a file of bookmarks or JSON Lines, in two passes.
 
 The first pass checks every line and stores the valid lines in a temporary file (`spool`). The
-second pass writes them in the order of their dependencies: users and interests, boards, sections,
-pins by waves of repins, then comments, likes and follows, in batches of one shard. Every write is
-idempotent, so an import that was killed can be run again.
+second pass writes them in the order of their dependencies: users and interests, boards, sections
+and collaborators, pins by waves of repins, then comments, likes and follows, in batches of one
+shard. Every write is idempotent, so an import that was killed can be run again.
 """
 
 import asyncio
@@ -21,6 +21,7 @@ from feed_engine.related.walks import Walks
 from feed_engine.search.upkeep import note_all
 from gateway.operate.imports import (
     checks,
+    collaborators,
     edges,
     feeds,
     objects,
@@ -200,6 +201,7 @@ async def write_lines(load: Load) -> None:
     if not await objects.load_boards(load):
         checks.references(load.spool, load.complaints)
     await sections.load_sections(load)
+    await collaborators.load_collaborators(load)
     await objects.load_pins(load)
     await objects.set_covers(load)
     await sections.fill_sections(load)

@@ -73,8 +73,9 @@ async def load_boards(load: Load) -> bool:
         pins = "SELECT n, line, ? FROM pins WHERE board = ?"
         message = f"it is on board {{0!r}}, which {why}"
         checks.reject(load.spool, load.complaints, "pins", pins, message, (name, key))
-        parts = "SELECT n, line, ? FROM sections WHERE board = ?"
-        checks.reject(load.spool, load.complaints, "sections", parts, message, (name, key))
+        for table in ("sections", "collaborators"):
+            parts = f"SELECT n, line, ? FROM {table} WHERE board = ?"
+            checks.reject(load.spool, load.complaints, table, parts, message, (name, key))
     load.report.loaded["board"] = load.spool.count("boards")
     return not left_out
 
@@ -88,7 +89,7 @@ async def load_pins(load: Load) -> None:
     waves: int = load.spool.db.execute("SELECT max(wave) FROM pins").fetchone()[0] or 0
     waiting = (
         "SELECT p.n, p.line, p.key, b.id AS board, p.data, u.id, s.id, p.sequence FROM pins p "
-        "JOIN boards b ON b.key = p.board JOIN users u ON u.key = b.owner "
+        "JOIN boards b ON b.key = p.board JOIN users u ON u.key = coalesce(p.owner, b.owner) "
         "LEFT JOIN pins s ON s.key = p.source "
         "WHERE p.wave = {} AND p.id IS NULL ORDER BY board, p.n"
     )
@@ -100,7 +101,7 @@ async def load_pins(load: Load) -> None:
         made = [records.encode(pin) for pin in pins]
         ids, all_new = await load.insert(shard, Kind.PIN, made, keys)
         if not all_new:  # an earlier import may have stored pins without their rows
-            pins = await _with_stored_dates(load, pins, ids)
+            pins = await _as_stored(load, pins, ids)
         places = [
             Edge(pin.board_id, id, int(row[7]), 1)
             for pin, id, row in zip(pins, ids, batch, strict=True)
@@ -188,13 +189,14 @@ async def put_above(tx: ShardTx, mapping: Mapping, edge: Edge) -> None:
     await tx.put_edge(mapping, edge._replace(sequence=free))
 
 
-async def _with_stored_dates(load: Load, pins: list[Pin], ids: list[int]) -> list[Pin]:
-    """The pins as this import gives them, with the dates that they have in the stores: a pin
-    without a date in the file has the file's, and the file may have been touched."""
+async def _as_stored(load: Load, pins: list[Pin], ids: list[int]) -> list[Pin]:
+    """The pins as this import gives them, with the dates and the owners that they have in the
+    stores: a pin without a date in the file has the file's, and the file may have been touched or
+    edited."""
     stored = await patiently(lambda: load.stores.shards.objects.get(ids))
     known = records.decode_each(Kind.PIN, stored)
     return [
-        msgspec.structs.replace(pin, created=found.created)
+        msgspec.structs.replace(pin, created=found.created, owner_id=found.owner_id)
         if isinstance(found := known.get(id), Pin)
         else pin
         for pin, id in zip(pins, ids, strict=True)

@@ -13,6 +13,7 @@ from gateway.operate.imports.load import Load, batches, patiently
 _USERS = """SELECT u.id FROM users u WHERE u.id IS NOT NULL AND (
     EXISTS (SELECT 1 FROM likes WHERE user = u.key)
     OR EXISTS (SELECT 1 FROM boards b JOIN pins p ON p.board = b.key WHERE b.owner = u.key)
+    OR EXISTS (SELECT 1 FROM pins WHERE owner = u.key)
 ) ORDER BY u.id"""
 _AT_ONCE = 8  # users whose pins are read while others walk
 _PAUSE = 5.0  # seconds between two attempts while another process builds the graph

@@ -8,6 +8,7 @@ from typing import Any
 
 from gateway.operate.imports.jsonl import (
     BoardLine,
+    CollaboratorLine,
     CommentLine,
     FollowLine,
     InterestLine,
@@ -31,7 +32,9 @@ CREATE TABLE boards (n INTEGER PRIMARY KEY, line INT, key TEXT, owner TEXT, cove
                      id INT);
 CREATE TABLE sections (n INTEGER PRIMARY KEY, line INT, key TEXT, board TEXT, sequence TEXT,
                        data BLOB, id INT);
-CREATE TABLE pins (n INTEGER PRIMARY KEY, line INT, key TEXT, board TEXT, sequence TEXT,
+CREATE TABLE collaborators (n INTEGER PRIMARY KEY, line INT, board TEXT, user TEXT, invited INT,
+                            created INT);
+CREATE TABLE pins (n INTEGER PRIMARY KEY, line INT, key TEXT, board TEXT, owner TEXT, sequence TEXT,
                    source TEXT, wave INT, data BLOB, id INT);
 CREATE TABLE pin_interests (pin INT, interest TEXT);
 CREATE TABLE pin_sections (n INTEGER PRIMARY KEY, line INT, pin INT, section TEXT, sequence TEXT);
@@ -47,8 +50,10 @@ _INSERTS = {
     "interests": "INSERT INTO interests (line, key, name, data) VALUES (?, ?, ?, ?)",
     "boards": "INSERT INTO boards (line, key, owner, cover, data) VALUES (?, ?, ?, ?, ?)",
     "sections": "INSERT INTO sections (line, key, board, sequence, data) VALUES (?, ?, ?, ?, ?)",
-    "pins": "INSERT INTO pins (n, line, key, board, sequence, source, data) "
-    "VALUES (?, ?, ?, ?, ?, ?, ?)",
+    "collaborators": "INSERT INTO collaborators (line, board, user, invited, created) "
+    "VALUES (?, ?, ?, ?, ?)",
+    "pins": "INSERT INTO pins (n, line, key, board, owner, sequence, source, data) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
     "pin_interests": "INSERT INTO pin_interests (pin, interest) VALUES (?, ?)",
     "pin_sections": "INSERT INTO pin_sections (line, pin, section, sequence) VALUES (?, ?, ?, ?)",
     "comments": "INSERT INTO comments (line, key, pin, author, data) VALUES (?, ?, ?, ?, ?)",
@@ -88,8 +93,8 @@ class Spool:
             case PinLine():
                 self._pins += 1
                 sequence = parsed.sequence or _default_place(parsed)
-                row = (self._pins, line, parsed.key, parsed.board, sequence, parsed.source, data)
-                self._put("pins", row)
+                named = (parsed.key, parsed.board, parsed.owner)
+                self._put("pins", (self._pins, line, *named, sequence, parsed.source, data))
                 for interest in dict.fromkeys(parsed.interests):
                     self._put("pin_interests", (self._pins, interest))
                 if parsed.section is not None:
@@ -98,6 +103,9 @@ class Spool:
             case SectionLine():
                 place = parsed.sequence or _default_place(parsed)
                 self._put("sections", (line, parsed.key, parsed.board, place, data))
+            case CollaboratorLine():
+                row = (line, parsed.board, parsed.user, int(parsed.invited), created_ms(parsed))
+                self._put("collaborators", row)
             case LikeLine():
                 self._put("likes", (line, parsed.user, parsed.pin, created_ms(parsed)))
             case FollowLine():

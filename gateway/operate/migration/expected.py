@@ -14,6 +14,7 @@ from datasources.records import Board, Comment, Interest, Pin, Record, User
 from gateway.operate.imports.jsonl import (
     AnyLine,
     BoardLine,
+    CollaboratorLine,
     CommentLine,
     FollowLine,
     InterestLine,
@@ -80,7 +81,8 @@ async def find(stores: Stores, name: str, refs: Iterable[Ref]) -> Found:
 
 def refs_of(line: AnyLine) -> list[Ref]:
     """The objects that a line is compared with."""
-    own = [] if isinstance(line, LikeLine | FollowLine) else [Ref(_kind(line), line.key)]
+    edge = LikeLine | FollowLine | CollaboratorLine
+    own = [] if isinstance(line, edge) else [Ref(_kind(line), line.key)]
     return [*own, *uses(line)]
 
 

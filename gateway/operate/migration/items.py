@@ -7,6 +7,7 @@ from feed_engine.transactions.key_kinds import KINDS
 from gateway.operate.imports.jsonl import (
     AnyLine,
     BoardLine,
+    CollaboratorLine,
     CommentLine,
     FollowLine,
     InterestLine,
@@ -50,6 +51,8 @@ def item_of(line: AnyLine) -> Item:
     match line:
         case LikeLine():
             return Item("like", line.user, line.pin)
+        case CollaboratorLine():
+            return Item("collaborator", line.board, line.user)
         case FollowLine():
             kind, key = target_of(line)
             return Item("follow", line.follower, f"{kind}:{key}")

@@ -18,7 +18,7 @@ from tests.gateways import Gateway, Subscribed, embedded_gateway
 
 pytestmark = pytest.mark.anyio
 BOARD = """subscription($id: ID!, $after: String) { boardChanged(boardId: $id, after: $after) {
-  kind orderVersion cursor pinId abovePinId pin { id title } board { name } } }"""
+  kind orderVersion cursor pinId abovePinId sectionId pin { id title } board { name } } }"""
 PIN = """subscription($id: ID!) { pinChanged(pinId: $id) {
   kind pin { title likeCount commentCount } comment { text } commentId } }"""
 
@@ -84,6 +84,34 @@ async def test_each_change_of_a_board_is_an_event_and_the_events_give_its_order(
     for event in events:
         apply(shown, event)
     assert shown == await order_of(gateway, board)
+
+
+async def test_events_tell_the_section_of_a_pin(gateway: Gateway) -> None:
+    board, other = [await gateway.board("ann", name) for name in ("first", "other")]
+    async with gateway.subscribed(BOARD, "bob", id=board) as stream:
+        assert await kinds(stream, 1) == ["STARTED"]
+        part = await gateway.section("ann", board, "part")
+        assert await kinds(stream, 1) == ["BOARD_EDITED"]
+        pin = await gateway.pin("ann", board, "a", sectionId=part)
+        given = {"pinId": pin, "boardId": board, "sectionId": part}
+        copy = (await gateway.mutate("ann", "repin", "pin { id }", **given))["pin"]["id"]
+        await gateway.mutate("ann", "updatePin", "pin { id }", pinId=pin, title="A")
+        for section in (None, part):
+            await gateway.mutate(
+                "ann", "movePinToSection", "pin { id }", pinId=copy, sectionId=section
+            )
+        for there in (other, board):
+            await gateway.mutate("ann", "movePin", "pin { id }", pinId=pin, boardId=there)
+        events = [await stream.next() for _ in range(7)]
+    assert [(event["kind"], event["pinId"], event["sectionId"]) for event in events] == [
+        ("SAVED", pin, part),
+        ("SAVED", copy, part),
+        ("EDITED", pin, part),
+        ("EDITED", copy, None),
+        ("EDITED", copy, part),
+        ("REMOVED", pin, None),
+        ("SAVED", pin, None),
+    ]
 
 
 async def test_pins_put_in_order_together_let_the_client_read_again(gateway: Gateway) -> None:

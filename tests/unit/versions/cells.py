@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from datasources.mappings import Edge
+from datasources.mappings import Edge, ListKey, Mapping
 from feed_engine.feeds import cursors, own_writes, rows
 from feed_engine.feeds.cursors import CursorKind
 from feed_engine.feeds.rows import FollowingColumn, Place, PoolColumn, Reason, Source
@@ -41,6 +41,7 @@ def _version(column: bytes) -> int:
 
 
 LIST_CURSORS, FEED_TOKENS = Cursors(SECRET), FeedTokens(SECRET)
+PINS_CURSORS = LIST_CURSORS.of(ListKey(Mapping.BOARD_HAS_PINS, BOARD))
 MANIFEST = Manifest(1, "0.1.0", "2026-01-05T09:30:12+00:00", {"topology.json": Content(2, "ab")})
 CELLS: dict[str, Kept] = {
     "cell-following.hex": _hex(FOLLOWING, rows.following_column(FOLLOWING), rows.parse_following),
@@ -62,10 +63,15 @@ CELLS: dict[str, Kept] = {
         msgspec.json.encode([rows.follow_stamp(3, 1_700_000_000_000), rows.unfollow_stamp(3)]),
         msgspec.json.decode,
     ),
-    "cursor-list.txt": _text(
+    "cursor-list.txt": Kept(
         CursorPlace(SEQUENCE, PIN, 2),
-        LIST_CURSORS.encode(ListKind.LIST, PIN, SEQUENCE, 2),
-        lambda text: LIST_CURSORS.decode(ListKind.LIST, text),
+        None,
+        lambda data: PINS_CURSORS.decode(ListKind.LIST, data.decode()),
+    ),
+    "cursor-list-2.txt": _text(
+        CursorPlace(SEQUENCE, PIN, 2),
+        PINS_CURSORS.encode(ListKind.LIST, PIN, SEQUENCE, 2),
+        lambda text: PINS_CURSORS.decode(ListKind.LIST, text),
     ),
     "cursor-objects.txt": _text(
         CursorPlace(0, PIN, 0),

@@ -10,7 +10,7 @@ import type {
 import { defineChange } from "../api/change";
 import { editPins } from "./boards";
 import { expectInFeeds } from "./follow";
-import { leaveSections } from "./sections";
+import { enterSection, leaveSections } from "./sections";
 
 const CreatePin = graphql(`
   mutation CreatePin($input: CreatePinInput!) {
@@ -19,6 +19,11 @@ const CreatePin = graphql(`
       pin {
         id
         ...PinCard
+        section {
+          id
+          name
+          pinCount
+        }
       }
       board {
         id
@@ -39,6 +44,11 @@ const Repin = graphql(`
       pin {
         id
         ...PinCard
+        section {
+          id
+          name
+          pinCount
+        }
       }
       board {
         id
@@ -96,6 +106,7 @@ const DeletePin = graphql(`
 
 export interface NewPin {
   boardId: string;
+  sectionId: string | null;
   title: string;
   link: string | null;
   image: { url: string; width: number | null; height: number | null; dominantColor: string | null } | null;
@@ -106,17 +117,23 @@ export const createPin = defineChange<NewPin, CreatePinMutation>({
   document: CreatePin,
   payload: (data) => data.createPin,
   update: (cache, { createPin: done }, { boardId }) => {
-    if (done?.pin) putOnTop(cache, boardId, done.pin.id);
+    if (done?.pin) putOnTop(cache, boardId, done.pin.id, done.pin.section?.id);
     expectInFeeds(done?.feedToken);
   },
 });
 
-export const repin = defineChange<{ pinId: string; boardId: string }, RepinMutation>({
+interface Copy {
+  pinId: string;
+  boardId: string;
+  sectionId: string | null;
+}
+
+export const repin = defineChange<Copy, RepinMutation>({
   name: "repin",
   document: Repin,
   payload: (data) => data.repin,
   update: (cache, { repin: done }, { boardId }) => {
-    if (done?.pin) putOnTop(cache, boardId, done.pin.id);
+    if (done?.pin) putOnTop(cache, boardId, done.pin.id, done.pin.section?.id);
     expectInFeeds(done?.feedToken);
   },
 });
@@ -140,12 +157,13 @@ export const deletePin = defineChange<{ pinId: string }, DeletePinMutation>({
   },
 });
 
-function putOnTop(cache: ApolloCache, boardId: string, pinId: string): void {
+function putOnTop(cache: ApolloCache, boardId: string, pinId: string, sectionId?: string): void {
   const node = { __ref: `Pin:${pinId}` };
   editPins(cache, boardId, (edges) => [
     { __typename: "PinEdge", node },
     ...edges.filter((edge) => edge.node?.__ref !== node.__ref),
   ]);
+  if (sectionId) enterSection(cache, sectionId, pinId);
 }
 
 function takeOff(cache: ApolloCache, boardId: string, pinId: string): void {

@@ -150,12 +150,16 @@ export const movePinToSection = defineChange<{ pinId: string; sectionId: string 
   payload: (data) => data.movePinToSection,
   update: (cache, { movePinToSection: done }, { pinId }) => {
     if (!done || done.fromSection?.id === done.toSection?.id) return; // the pin stays at its place
-    const node = { __ref: `Pin:${pinId}` };
-    if (done.fromSection) editPinsIn(cache, done.fromSection.id, (edges) => without(edges, node.__ref));
-    if (!done.toSection) return;
-    editPinsIn(cache, done.toSection.id, (edges) => [{ __typename: "PinEdge", node }, ...without(edges, node.__ref)]);
+    if (done.fromSection) editPinsIn(cache, done.fromSection.id, (edges) => without(edges, `Pin:${pinId}`));
+    if (done.toSection) enterSection(cache, done.toSection.id, pinId);
   },
 });
+
+// Puts a pin on top of a section's list. The answer of the mutation has the section's count.
+export function enterSection(cache: ApolloCache, sectionId: string, pinId: string): void {
+  const node = { __ref: `Pin:${pinId}` };
+  editPinsIn(cache, sectionId, (edges) => [{ __typename: "PinEdge", node }, ...without(edges, node.__ref)]);
+}
 
 // Takes a pin that left its board off the board's sections.
 export function leaveSections(cache: ApolloCache, boardId: string, pinId: string): void {

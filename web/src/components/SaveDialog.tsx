@@ -2,7 +2,6 @@
 import { make } from "../api/change";
 import { requireSignIn } from "../api/viewer";
 import { repin } from "../changes/pins";
-import { movePinToSection } from "../changes/sections";
 import { useEffect } from "preact/hooks";
 import { navigate } from "wouter-preact/use-browser-location";
 import { Dialog } from "./Dialog";
@@ -24,13 +23,9 @@ export function SaveDialog({ pinId, title, onClose }: Props) {
 
   const save = async ({ boardId, board, section }: Place) => {
     onClose();
-    const done = await make(repin, { pinId, boardId });
-    const saved = done?.repin?.pin?.id;
-    if (saved) {
-      // The section may have been deleted in the meantime: the pin is on the board then.
-      const placed = section && (await make(movePinToSection, { pinId: saved, sectionId: section.id }));
-      const words = section && !placed ? `Saved to ${board}, but not in ${section.name}.` : `Saved to ${section?.name ?? board}.`;
-      announce(words, "done", [{ label: "Show", run: () => navigate(`/board/${boardId}`) }]);
+    const done = await make(repin, { pinId, boardId, sectionId: section?.id ?? null });
+    if (done?.repin?.pin) {
+      announce(`Saved to ${section?.name ?? board}.`, "done", [{ label: "Show", run: () => navigate(`/board/${boardId}`) }]);
     }
   };
 

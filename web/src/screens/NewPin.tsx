@@ -6,7 +6,6 @@ import { make } from "../api/change";
 import { here } from "../api/images";
 import { session } from "../api/viewer";
 import { createPin } from "../changes/pins";
-import { movePinToSection } from "../changes/sections";
 import { Field } from "../components/Field";
 import { Picture, type PictureImage } from "../components/Picture";
 import { type Place, PlacePicker } from "../components/PlacePicker";
@@ -52,11 +51,15 @@ export function NewPinScreen() {
   const create = async ({ boardId, section }: Place) => {
     if (!picture && !title.trim()) return announce("Give the pin a picture or a title first.", "error");
     const image = picture && (await measured(picture));
-    const done = await make(createPin, { boardId, title: title.trim(), link: link.trim() || null, image });
+    const done = await make(createPin, {
+      boardId,
+      sectionId: section?.id ?? null,
+      title: title.trim(),
+      link: link.trim() || null,
+      image,
+    });
     const pin = done?.createPin?.pin;
-    if (!pin) return;
-    if (section) await make(movePinToSection, { pinId: pin.id, sectionId: section.id });
-    navigate(`/pin/${pin.id}`);
+    if (pin) navigate(`/pin/${pin.id}`);
   };
 
   const address = (value: string) => {

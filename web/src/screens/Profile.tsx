@@ -7,12 +7,12 @@ import { keepSession } from "../api/session";
 import { session } from "../api/viewer";
 import { createBoard } from "../changes/boards";
 import { Avatar } from "../components/Avatar";
-import { BlockedPeople } from "../components/BlockedPeople";
 import { BoardCard } from "../components/BoardCard";
 import { DeleteAccount } from "../components/DeleteAccount";
 import { EditProfile } from "../components/EditProfile";
 import { FollowButton } from "../components/FollowButton";
 import { KeepApart } from "../components/KeepApart";
+import { KeptAway } from "../components/KeptAway";
 import { PinWall } from "../components/PinWall";
 import { Report } from "../components/Report";
 import { SignOutEverywhere } from "../components/SignOutEverywhere";
@@ -138,7 +138,7 @@ export function ProfileScreen({ name }: { name: string }) {
         </ul>
       </section>
       <Pins name={name} />
-      {own && <BlockedPeople />}
+      {own && <KeptAway />}
       {own && <SignOutEverywhere />}
       {own && (
         <p>

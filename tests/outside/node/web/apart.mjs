@@ -1,9 +1,14 @@
-// Mutes a person, blocks them, and unblocks them on the own profile.
+// Mutes a person, blocks them, and ends it on the own profile, as what is hidden and seen less there.
 import { profile, violations, WIDE } from "../browser.mjs";
 import { send, URL_BASE } from "../support.mjs";
 
 const SIGN_UP = `mutation ($input: SignUpInput!) { signUp(input: $input) { user { id } errors { message } } }`;
 const USER = `query ($name: String!) { user(username: $name) { viewerMutes } }`;
+const KEEP_AWAY = `mutation ($user: MuteUserInput!, $pin: HidePinInput!, $less: FeedPreferenceInput!) {
+  muteUser(input: $user) { errors { message } }
+  hidePin(input: $pin) { errors { message } }
+  seeLess(input: $less) { errors { message } } }`;
+const KEPT = `{ mutedUsers { edges { node { id } } } hiddenPins { edges { node { id } } } seenLess { edges { node { id } } } }`;
 
 export async function keepApart(browser, seen, session) {
   const username = `loud_${Date.now().toString(36)}`;
@@ -37,6 +42,28 @@ export async function keepApart(browser, seen, session) {
   await list.getByRole("button", { name: `Unblock ${username}` }).click();
   await list.waitFor({ state: "detached" });
   const back = await mutes();
+
+  const { user } = await send(`query ($name: String!) { user(username: $name) { id } }`, { name: username });
+  const { pins } = await send(`{ pins(first: 1) { edges { node { id title } } } }`);
+  const pin = pins.edges[0].node;
+  await send(KEEP_AWAY, { user: { userId: user.id }, pin: { pinId: pin.id }, less: { id: user.id } });
+  await page.reload();
+  const ended = [];
+  for (const [title, action, name] of [
+    ["Muted", "Unmute", username],
+    ["Hidden pins", "Show again", pin.title || "A pin without a title"],
+    ["Less in your home feed", "As usual", username],
+  ]) {
+    const kept = page.getByRole("region", { name: title });
+    const button = kept.getByRole("button", { name: `${action} ${name}` });
+    await button.waitFor();
+    broken.push(...(await violations(page)));
+    await button.click();
+    await button.waitFor({ state: "detached" });
+    ended.push(title);
+  }
+  const kept = Object.values(await send(KEPT)).flatMap(({ edges }) => edges.map(({ node }) => node.id));
+  const left = kept.filter((id) => id === user.id || id === pin.id);
   await context.close();
-  return { muted, unmuted, asked: asked.replace(username, "NAME"), hidden, absent, back, broken };
+  return { muted, unmuted, asked: asked.replace(username, "NAME"), hidden, absent, back, ended, left, broken };
 }

@@ -7,6 +7,7 @@ from typing import Any
 
 import anyio
 import pytest
+from msgspec import UNSET
 
 from datasources.errors import BadInput, Conflict, Forbidden, NotFound
 from datasources.ids import Kind, compose, shard_of
@@ -179,6 +180,113 @@ async def test_wrong_sections_and_anchors_change_nothing(stores: Stores, people:
     assert not any(head.held for head in heads.values())
 
 
+async def test_new_and_saved_pins_go_on_top_of_the_section_that_is_named(
+    stores: Stores, people: People
+) -> None:
+    user, them = await people.user(), await people.user()
+    board, theirs = await people.board(user), await people.board(them)
+    [one] = await _sections(stores, board, 1)
+    source = await people.pin(theirs)
+    first = await writes.create_pin(stores, user.id, _pin_for(board, one), key="k")
+    second = await writes.repin(stores, user.id, source.id, board.id, one, key="l")
+    plain = await writes.repin(stores, user.id, source.id, board.id)
+    ids = [second.pin.id, first.pin.id]
+    assert await people.list(IN_SECTION, one) == ids
+    assert await people.list(Mapping.BOARD_HAS_PINS, board.id) == [plain.pin.id, *ids]
+    assert [await _section_of(stores, id) for id in (plain.pin.id, *ids)] == [None, one, one]
+    assert [second.section_edge, first.section_edge] == await people.rows(IN_SECTION, one)
+    assert plain.section_edge is None
+    assert await writes.create_pin(stores, user.id, _pin_for(board, one), key="k") == first
+    assert await writes.repin(stores, user.id, source.id, board.id, one, key="l") == second
+    for repeat in (_pin_for(board, None), _pin_for(board, await _new(stores, board))):
+        with pytest.raises(BadInput, match="idempotencyKey was used for another input"):
+            await writes.create_pin(stores, user.id, repeat, key="k")
+    # The answer stays when the pin has left the section, or the section is gone.
+    await writes.move_pin_to_section(stores, user.id, first.pin.id, None)
+    await writes.delete_section(stores, user.id, one)
+    again = await writes.create_pin(stores, user.id, _pin_for(board, one), key="k")
+    assert (again.pin.id, again.edge, again.section_edge) == (first.pin.id, first.edge, None)
+    again = await writes.repin(stores, user.id, source.id, board.id, one, key="l")
+    assert again.pin.id == second.pin.id
+
+
+def _pin_for(board: Board, section_id: int | None) -> writes.NewPin:
+    return writes.NewPin(board_id=board.id, section_id=section_id or UNSET)
+
+
+async def test_a_pin_for_a_section_that_is_not_on_the_board_is_not_made(
+    stores: Stores, people: People
+) -> None:
+    user = await people.user()
+    board, other = await people.board(user), await people.board(user, secret=True)
+    far = await people.board(await people.user(away_from=user.id))
+    foreign, elsewhere, gone = [await _new(stores, it) for it in (other, far, board)]
+    await writes.delete_section(stores, user.id, gone)
+    absent = compose(shard_of(board.id), Kind.SECTION, 10**6)
+    source = await people.pin(far)
+    for section in (foreign, elsewhere, gone, absent):
+        for write in (
+            writes.create_pin(stores, user.id, _pin_for(board, section)),
+            writes.repin(stores, user.id, source.id, board.id, section),
+        ):
+            with pytest.raises(BadInput, match=f"no section {section} on the board") as refused:
+                await write
+            assert refused.value.field == "sectionId"
+    for write in (
+        writes.create_pin(stores, user.id, _pin_for(board, other.id)),
+        writes.repin(stores, user.id, source.id, board.id, other.id),
+    ):
+        with pytest.raises(NotFound, match="no section"):
+            await write
+    assert await people.list(Mapping.BOARD_HAS_PINS, board.id) == []
+    assert await people.list(Mapping.USER_HAS_PINS, user.id) == []
+
+
+async def test_pins_saved_while_their_section_is_deleted_are_in_it_or_not_made(
+    stores: Stores, people: People
+) -> None:
+    user = await people.user()
+    board = await people.board(user)
+    [one] = await _sections(stores, board, 1)
+    source, made = await people.pin(await people.board(await people.user())), list[int]()
+    refused, some_made = 0, anyio.Event()
+
+    async def save(number: int) -> None:
+        nonlocal refused
+        await anyio.sleep(number * 0.002)
+        try:
+            if number % 2:
+                written = await writes.create_pin(stores, user.id, _pin_for(board, one))
+            else:
+                written = await writes.repin(stores, user.id, source.id, board.id, one)
+        except BadInput:
+            refused += 1
+            return
+        assert (written.pin.section_id, written.section_edge is not None) == (one, True)
+        made.append(written.pin.id)
+        if len(made) == 4:
+            some_made.set()
+
+    async def delete() -> None:
+        await some_made.wait()
+        await writes.delete_section(stores, user.id, one)
+        left = set(await people.list(IN_SECTION, one))
+        assert left >= set(made)  # the job that empties the section has not run yet
+
+    async with anyio.create_task_group() as group:
+        for number in range(16):
+            group.start_soon(save, number)
+        group.start_soon(delete)
+    assert refused + len(made) == 16
+    assert sorted(await people.list(Mapping.BOARD_HAS_PINS, board.id)) == sorted(made)
+    assert sorted(await people.list(IN_SECTION, one)) == sorted(made)
+    await drain(stores)
+    assert await people.list(IN_SECTION, one) == []
+    assert {await _section_of(stores, pin) for pin in made} == {None}
+    with pytest.raises(BadInput):
+        await writes.create_pin(stores, user.id, _pin_for(board, one))
+
+
 async def test_only_who_may_change_the_board_changes_its_sections(
     stores: Stores, people: People
 ) -> None:
@@ -198,6 +306,7 @@ async def test_only_who_may_change_the_board_changes_its_sections(
             (writes.move_pin_to_section(stores, them.id, pin, two), "pinId"),
             (writes.move_pin_to_section(stores, them.id, pin, their_section), "pinId"),
             (writes.move_pin_to_section(stores, them.id, pin, None), "pinId"),
+            (writes.create_pin(stores, them.id, _pin_for(board, two)), "boardId"),
         ):
             with pytest.raises(error) as refused:
                 await write
@@ -395,8 +504,12 @@ class _Model:
 
     async def _new_pin(self) -> None:
         board = self.random.choice(self.boards)
-        new = writes.NewPin(board_id=board)
-        self.board_of[(await writes.create_pin(self.stores, self.me, new)).pin.id] = board
+        section = self.random.choice([None, *self.sections[board]])
+        new = writes.NewPin(board_id=board, section_id=section or UNSET)
+        pin = (await writes.create_pin(self.stores, self.me, new)).pin.id
+        self.board_of[pin] = board
+        if section is not None:
+            self.pins[section].insert(0, pin)
 
     async def _drag_section(self) -> None:
         ids = self.sections[self.random.choice(self.boards)]
