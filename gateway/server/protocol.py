@@ -507,6 +507,7 @@ class Protocol(HttpToolsProtocol):
         if reading == BODY and self._answering is None:  # the cycle is this request's
             answered = cycle.response_started or bool(self.pipeline)
             cycle.disconnected = True  # its application no longer waits for the rest
+            cycle.waiting_for_100_continue = False  # nothing is written after the refusal
             cycle.body = bytearray()  # the connection lingers
             cycle.message_event.set()
             if answered:

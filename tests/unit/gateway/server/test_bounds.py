@@ -160,6 +160,18 @@ async def test_a_refused_client_may_go_on_sending_for_a_while() -> None:
             assert transport.aborted
 
 
+@in_each_loop
+async def test_nothing_is_written_after_the_refusal_of_a_body_that_waits_for_permission() -> None:
+    errors: list[dict[str, Any]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, error: errors.append(error))
+    app = App()
+    async with served(app) as port:
+        asked = HEAD + b"expect: 100-continue\r\ncontent-length: 5000000\r\n\r\n"
+        found = await answers(port, asked)  # its application asks for the body after the refusal
+    assert (found.count(b"HTTP/1.1"), found[9:12]) == (1, b"413")
+    assert errors == []
+
+
 # Requests one after the other
 
 
