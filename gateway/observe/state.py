@@ -13,7 +13,7 @@ from prometheus_client.registry import Collector
 from datasources.protocols import Backlog, Lane, SearchStore, Stores
 from datasources.waits import answer_in_time
 from gateway.observe.exposition import written
-from gateway.observe.health import WELL, readiness
+from gateway.observe.health import NOT_READ, WELL, readiness
 
 KEPT_SECONDS = 2.0
 """Seconds for which a state is kept."""
@@ -86,11 +86,12 @@ class StateCollector(Collector):
         ready.add_metric([], self._state.ready)
         up = GaugeMetricFamily(
             "pinway_store_up",
-            "1 for a store that answers, else 0. /readyz says what the loss of a store costs.",
+            "1 for a store that answers, else 0. /readyz says what the loss of a store costs. A "
+            "cache that answers but may not be read is 1: see pinway_cache_generation_reading.",
             labels=["store"],
         )
         for name, one in self._state.stores.items():
-            up.add_metric([name], one["state"] == WELL)
+            up.add_metric([name], one["state"] == WELL or NOT_READ in one["state"])
         return ready, up
 
     def _queue(self) -> Iterable[Metric]:

@@ -5,14 +5,14 @@ uvicorn handles all other cases: requests that arrive in parts, requests that ar
 response to an earlier one, connections that will be closed, responses in several pieces, errors.
 
 Limits (`bounds.py`): a request that is too large or arrives too slowly is answered with 408, 413,
-414 or 431, and the connection ends. A client that doesn't read its responses is disconnected. Each
-connection has one timer, which checks the deadline of what the connection waits for at present; a
-complete request sets no timer.
+414 or 431, and the connection ends. Its client may continue to send for a while, and these bytes
+are dropped. A client that doesn't read its responses is disconnected. Each X
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
 import re
 from collections.abc import Callable
 from functools import partial
@@ -34,11 +34,14 @@ from gateway.server.refusals import Refusal, refusal
 from gateway.server.shared_responses import Sending
 from gateway.server.sockets import SocketProtocol
 
-LINGER_SECONDS = 2.0
-"""Seconds for which a refused client may continue to send. Closing at once would discard the
-answer."""
-LINGER_BYTES = 1 << 17
-"""Bytes that a refused client may send in this time."""
+LINGER_SECONDS = 30.0
+"""Seconds for which a client may continue to send a request that is answered already. Many clients
+read the answer only after they have sent everything, and lose it if the connection is reset."""
+LINGER_PAUSE = 5.0
+"""Seconds without a byte after which such a client is no longer waited for."""
+LINGER_BYTES = 1 << 26
+"""Bytes that such a client may send. They are dropped, and their time is charged as for other
+bytes: several times the largest picture, so that people learn that a picture is too large."""
 DRAIN_SECONDS = 0.5
 """Seconds for which an idle connection of a stopping gateway waits for one more request. If the
 connection were closed at once, a request that is already under way would be lost."""
@@ -136,13 +139,16 @@ class Protocol(HttpToolsProtocol):
         self._timer: asyncio.TimerHandle | None = None
         self._last = False
         """Whether the gateway is stopping: the response to the next request ends the connection."""
+        self._lingers = False
+        """Whether all is sent, and the connection waits for its client to close it."""
+        self._lingers_until = math.inf
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self.peer = self.client[0] if self.client else ""
         self.flow = Flow(transport)
         transport.set_write_buffer_limits(high=self._bounds.unsent_bytes)
-        self.transport = Sending(transport)
+        self.transport = Sending(transport, self._lingers_instead)
         self._deadline = self.loop.time() + self._bounds.header_seconds
         self._look_in(self._bounds.header_seconds)
         if (why_not := self._all.admit(self)) is not None:
@@ -158,7 +164,7 @@ class Protocol(HttpToolsProtocol):
         """Answer the running request; without one, wait for one more request, which may be under
         way. The rest of a request must come soon."""
         self._last = True
-        if self.cycle is not None and not self.cycle.response_complete:
+        if not self._lingers and self.cycle is not None and not self.cycle.response_complete:
             scope = getattr(self.cycle, "scope", None)
             if scope is not None and STREAMING in scope:
                 self._end_stream()
@@ -167,7 +173,7 @@ class Protocol(HttpToolsProtocol):
             if self._reads != BODY:
                 return
         seconds = LAST_SECONDS if self._reads in (HEAD, BODY) else DRAIN_SECONDS
-        self._deadline = self.loop.time() + seconds
+        self._deadline = self._lingers_until = self.loop.time() + seconds
         if self._timer is not None:
             self._timer.cancel()
         self._look_in(seconds)
@@ -233,6 +239,8 @@ class Protocol(HttpToolsProtocol):
             self._came += len(data)
             if self._came > LINGER_BYTES:
                 self.transport.abort()
+            elif self._lingers:
+                self._deadline = min(self.loop.time() + LINGER_PAUSE, self._lingers_until)
             return
         try:
             self._feed(data)
@@ -505,16 +513,44 @@ class Protocol(HttpToolsProtocol):
             self._deadline = None
             return
         if reading == BODY and self._answering is None:  # the cycle is this request's
-            answered = cycle.response_started or bool(self.pipeline)
-            cycle.disconnected = True  # its application no longer waits for the rest
-            cycle.body = bytearray()  # the connection lingers
-            cycle.message_event.set()
-            if answered:
+            self._give_up()
+            if self.pipeline:
                 self.transport.close()
+                return
+            if cycle.response_started:
+                self._linger()
                 return
         self._answering, self._body = None, []
         self._send_refusal(why)
-        self._deadline = self.loop.time() + (DRAIN_SECONDS if self._last else LINGER_SECONDS)
+        self._linger()
+
+    def _give_up(self) -> None:
+        """Let the application of the current request wait for no more of its body."""
+        cycle = self.cycle
+        cycle.disconnected = True
+        cycle.waiting_for_100_continue = False  # nothing may be written any more
+        cycle.body = bytearray()  # the connection lingers
+        cycle.message_event.set()
+
+    def _lingers_instead(self) -> bool:
+        """Linger if an answer ends the connection before the request's body has come. Returns
+        whether the connection lingers."""
+        if self._reads != BODY:
+            return False
+        self._reads = ENDED
+        if self._answering is None:
+            self._give_up()
+        self._linger()
+        return True
+
+    def _linger(self) -> None:
+        """Send nothing, and drop the client's bytes until the client closes the connection. Closing
+        at once would reset the connection while the client sends, and the client would lose the
+        answer (RFC 9112, section 9.6)."""
+        now = self.loop.time()
+        self._lingers, self._came = True, 0
+        self._lingers_until = now + (DRAIN_SECONDS if self._last else LINGER_SECONDS)
+        self._deadline = min(now + LINGER_PAUSE, self._lingers_until)
         if self.transport.can_write_eof():
             self.flow.resume_reading()
             self.transport.write_eof()
@@ -526,8 +562,10 @@ class Protocol(HttpToolsProtocol):
 
     @property
     def waits(self) -> bool:
-        """Whether no request, or only the head of one, is being read or answered."""
-        return self._reads in (IDLE, HEAD) and (self.cycle is None or self.cycle.response_complete)
+        """Whether no request, or only the head of one, is being read or answered, or the connection
+        lingers."""
+        is_idle = self.cycle is None or self.cycle.response_complete
+        return self._lingers or (self._reads in (IDLE, HEAD) and is_idle)
 
     def give_way(self) -> None:
         """Close this connection, so that another can be opened."""
@@ -553,7 +591,7 @@ class Protocol(HttpToolsProtocol):
     def on_response_complete(self) -> None:
         self._let_go()
         self.server_state.total_requests += 1
-        if self.transport.is_closing():
+        if self.transport.is_closing() or self._lingers:
             return
         if self.pipeline:
             self._start_asgi_task(*self.pipeline.pop())

@@ -8,6 +8,7 @@ for all.
 """
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 MOST = 1 << 16
@@ -16,10 +17,11 @@ MOST = 1 << 16
 
 class Sending:
     """A transport that keeps written bytes until the next turn of the loop. All other methods are
-    the transport's own."""
+    the transport's own. `lingers` is called before the transport is closed; if it returns True,
+    the transport stays open."""
 
-    def __init__(self, transport: asyncio.Transport) -> None:
-        self.transport = transport
+    def __init__(self, transport: asyncio.Transport, lingers: Callable[[], bool]) -> None:
+        self.transport, self._lingers = transport, lingers
         self.is_closing = transport.is_closing
         self._kept: list[bytes] = []
         self._size = 0
@@ -49,4 +51,5 @@ class Sending:
 
     def close(self) -> None:
         self.flush()
-        self.transport.close()
+        if not self._lingers():
+            self.transport.close()

@@ -19,6 +19,7 @@ from feed_engine.feeds.counts import FeedCounts
 from feed_engine.speculation import Race
 from gateway.observe.answers import ANONYMOUS, FURTHER, MOST_NAMES, NAME, Served
 from gateway.observe.frequent_names import CANDIDATES, Frequent
+from gateway.observe.health import NOT_READ, PASSED_BY
 from gateway.observe.metrics import FeedCollector, FeedRowCollector
 from gateway.observe.process import LOOK_SECONDS, ProcessHealth
 from gateway.observe.state import State, StateCollector
@@ -80,6 +81,16 @@ def test_the_state_is_told_in_seconds_and_rows() -> None:
         ("pinway_replication_running", "server=MySQL002B"): 0.0,
         ("pinway_replication_lag_seconds", "server=MySQL001B"): 1.0,
     }
+
+
+def test_a_cache_that_answers_and_may_not_be_read_is_up() -> None:
+    stores = {
+        "mapping_cache": {"state": f"its server {NOT_READ}: it was shut", "costs": "-"},
+        "object_cache": {"state": f"a:1 {PASSED_BY}; its last failure: no answer", "costs": "-"},
+    }
+    told = samples(StateCollector(State(at=100.0, stores=stores)))
+    assert told["pinway_store_up", "store=mapping_cache"] == 1.0
+    assert told["pinway_store_up", "store=object_cache"] == 0.0
 
 
 def test_latencies_that_were_not_measured_have_no_sample() -> None:

@@ -9,7 +9,14 @@ import pytest
 
 from gateway.server.connections import Connections
 from gateway.server.process import Server
-from gateway.server.protocol import LINGER_BYTES, LINGER_SECONDS, SMALL_CHUNKS, Protocol
+from gateway.server.protocol import (
+    DRAIN_SECONDS,
+    LINGER_BYTES,
+    LINGER_PAUSE,
+    LINGER_SECONDS,
+    SMALL_CHUNKS,
+    Protocol,
+)
 from gateway.settings import Http, Settings
 from tests.unit.gateway.server.apps import (
     BODY,
@@ -146,18 +153,83 @@ async def test_a_long_body_before_a_head_in_parts_is_not_the_heads() -> None:
 
 @in_each_loop
 async def test_a_refused_client_may_go_on_sending_for_a_while() -> None:
-    for sends in (True, False):
-        async with connected(App()) as (protocol, transport, clock):
-            protocol.data_received(b"GET /" + b"u" * 20_000)
+    async with connected(App()) as (protocol, transport, clock):
+        protocol.data_received(b"GET /" + b"u" * 20_000)
+        for _ in range(int(LINGER_SECONDS)):
             assert not transport.closed
-            if sends:
-                protocol.data_received(b"u" * LINGER_BYTES)
-                assert not transport.closed
-                protocol.data_received(b"u")
-            else:
-                for _ in range(10):
-                    clock.move(LINGER_SECONDS)
-            assert transport.aborted
+            clock.move(1)
+            protocol.data_received(b"u" * 1_000)
+        clock.move(1)
+        assert transport.aborted
+
+
+@in_each_loop
+async def test_a_refused_client_that_sends_no_more_is_not_waited_for() -> None:
+    async with connected(App()) as (protocol, transport, clock):
+        protocol.data_received(b"GET /" + b"u" * 20_000)
+        for _ in range(int(LINGER_PAUSE)):
+            assert not transport.closed
+            clock.move(1)
+        clock.move(1)
+        assert transport.aborted
+
+
+@in_each_loop
+async def test_a_refused_client_may_send_a_bounded_number_of_bytes() -> None:
+    async with connected(App()) as (protocol, transport, _):
+        protocol.data_received(b"GET /" + b"u" * 20_000)
+        for _ in range(LINGER_BYTES >> 16):
+            protocol.data_received(b"u" * (1 << 16))
+        assert not transport.closed
+        protocol.data_received(b"u")
+        assert transport.aborted
+
+
+@in_each_loop
+async def test_a_connection_that_ends_after_an_early_answer_waits_for_the_rest() -> None:
+    app = App()
+    async with connected(app) as (protocol, transport, _):
+        asked = request("/early", CLOSE, body="x" * 100)
+        protocol.data_received(asked[:-50])
+        await asyncio.gather(*protocol.tasks)
+        assert (await written(transport)).endswith(BODY)
+        assert transport.ended
+        assert not transport.closed
+        protocol.data_received(asked[-50:] + request("/early"))
+        assert (await written(transport)).count(b"HTTP/1.1") == 1
+
+
+@in_each_loop
+async def test_a_lingering_connection_gives_way_to_a_new_one() -> None:
+    server, clock = Server(App(), Settings(http=Http(max_connections=1))), Clock()
+    refused, transport = connect(server, clock)
+    refused.data_received(HEAD + b"content-length: 5000000\r\n\r\nx")
+    assert (transport.ended, transport.closed) == (True, False)
+    _, fresh = connect(server, clock)
+    assert (transport.closed, fresh.closed) == (True, False)
+
+
+@in_each_loop
+async def test_a_stopping_gateway_does_not_wait_for_a_refused_client() -> None:
+    async with connected(App()) as (protocol, transport, clock):
+        protocol.data_received(HEAD + b"content-length: 5000000\r\n\r\nx")
+        protocol.shutdown()
+        for _ in range(3):
+            protocol.data_received(b"x")
+            clock.move(DRAIN_SECONDS / 2)
+        assert transport.aborted
+
+
+@in_each_loop
+async def test_nothing_is_written_after_the_refusal_of_a_body_that_waits_for_permission() -> None:
+    errors: list[dict[str, Any]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, error: errors.append(error))
+    app = App()
+    async with served(app) as port:
+        asked = HEAD + b"expect: 100-continue\r\ncontent-length: 5000000\r\n\r\n"
+        found = await answers(port, asked)  # its application asks for the body after the refusal
+    assert (found.count(b"HTTP/1.1"), found[9:12]) == (1, b"413")
+    assert errors == []
 
 
 # Requests one after the other
@@ -284,7 +356,7 @@ async def test_an_application_that_answered_before_the_body_came_is_not_contradi
         await asyncio.gather(*protocol.tasks)
         assert (await written(transport)).endswith(BODY)
         clock.move(4.1)
-        assert transport.closed
+        assert transport.ended
         assert (await written(transport)).count(b"HTTP/1.1") == 1
 
 

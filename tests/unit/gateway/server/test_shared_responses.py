@@ -27,7 +27,7 @@ class Transport:
 
 def sending() -> tuple[Sending, Transport]:
     transport = Transport()
-    return Sending(cast(asyncio.Transport, transport)), transport
+    return Sending(cast(asyncio.Transport, transport), lambda: False), transport
 
 
 @in_each_loop
