@@ -41,7 +41,8 @@ from random import Random
 from datasources.circuit import Circuit, CircuitState
 from datasources.errors import Refused, StoreError, StoreTimeout, StoreUnavailable
 from datasources.lifetimes import lifetime
-from datasources.memcached.connection import Connect, Connection, Item, ProtocolError
+from datasources.memcached.connection import Connect, Connection
+from datasources.memcached.items import Item, ProtocolError
 from datasources.memcached.node import Node, by_node
 from datasources.places import PoolState
 from datasources.protocols import Generations, Lease

@@ -5,7 +5,8 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from hashlib import blake2b
 from typing import TypeVar
 
-from datasources.memcached.connection import Connect, Connection, ProtocolError
+from datasources.memcached.connection import Connect, Connection
+from datasources.memcached.items import ProtocolError
 from datasources.places import Places, PoolState
 
 T = TypeVar("T")
