@@ -1,4 +1,4 @@
-"""Compiles the modules of gateway and loaders: at once, or behind a gateway that runs."""
+"""Compiles modules of gateway, loaders and datasources: at once, or behind a running gateway."""
 
 import fcntl
 import os
@@ -44,10 +44,10 @@ def ensure_compiler() -> None:
 
 
 def code(ending: str) -> list:
-    """The files of gateway and loaders with this ending."""
+    """The files of gateway, loaders and datasources with this ending."""
     return [
         os.path.join(folder, name)
-        for top in ("gateway", "loaders")
+        for top in ("gateway", "loaders", "datasources")
         for folder, _, names in os.walk(os.path.join(ROOT, top))
         for name in names
         if name.endswith(ending)
@@ -79,7 +79,7 @@ def ensure_compiled() -> None:
     with only_compilation(end_another=True):
         say("compiling the modules that do most of the work: a minute or two")
         if run_told(compilation(), "still compiling", SILENCE) != 0:
-            raise Failure("could not compile gateway and loaders: see above")
+            raise Failure("could not compile gateway, loaders and datasources: see above")
         write_stamps(installed(), compiled=now)
 
 

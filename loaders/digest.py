@@ -6,7 +6,7 @@ setup.py runs this file alone, so it imports nothing of Pinway.
 from hashlib import sha256
 from pathlib import Path
 
-PACKAGES = ("gateway", "loaders")
+PACKAGES = ("gateway", "loaders", "datasources")
 """The top-level packages with compiled modules."""
 
 

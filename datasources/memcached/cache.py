@@ -44,7 +44,8 @@ from datasources.cache_lists import CacheLists, address_of, first_list, host_and
 from datasources.circuit import Circuit, CircuitState
 from datasources.errors import Refused, StoreError, StoreTimeout, StoreUnavailable
 from datasources.lifetimes import lifetime
-from datasources.memcached.connection import Connect, Connection, Item, ProtocolError
+from datasources.memcached.connection import Connect, Connection
+from datasources.memcached.items import Item, ProtocolError
 from datasources.memcached.node import Node
 from datasources.memcached.placement import Placement
 from datasources.places import PoolState

@@ -12,7 +12,8 @@ Source: doc/protocol.txt of memcached.
 import asyncio
 import secrets
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import NamedTuple
+
+from datasources.memcached.items import Item, ProtocolError, read_items
 
 CHUNK = 1 << 16
 RUN = b"pinway:run"
@@ -20,18 +21,6 @@ RUN = b"pinway:run"
 would not do: in a container a server that restarts within a second may have the same."""
 Connect = Callable[[str, int], Awaitable[tuple[asyncio.StreamReader, asyncio.StreamWriter]]]
 KEYS_A_LINE = 200
-
-
-class Item(NamedTuple):
-    """A stored value. `cas` changes with each write of the key, during one run of the server."""
-
-    flags: int
-    cas: int
-    value: bytes
-
-
-class ProtocolError(Exception):
-    """The server refused a command, or gave an answer that is not in the protocol."""
 
 
 class Connection:
@@ -107,30 +96,11 @@ class Connection:
 
     async def _items(self, answers: int) -> dict[bytes, Item]:
         items: dict[bytes, Item] = {}
-        while answers := self._take(items, answers):
+        while True:
+            self._at, answers = read_items(self._buffer, self._at, items, answers)
+            if not answers:
+                return items
             await self._more()
-        return items
-
-    def _take(self, items: dict[bytes, Item], answers: int) -> int:
-        """Move the items that have arrived as a whole to `items`. Returns how many of the answers
-        have not ended."""
-        buffer, at = self._buffer, self._at
-        while answers and (end := buffer.find(b"\r\n", at)) >= 0:
-            line, after = buffer[at:end], end + 2
-            if line == b"END":
-                answers -= 1
-            else:
-                words = line.split(b" ")
-                if len(words) != 5 or words[0] != b"VALUE":
-                    raise ProtocolError(line.decode(errors="replace"))
-                value_ends = after + int(words[3])
-                if value_ends + 2 > len(buffer):
-                    break
-                value = buffer[after:value_ends]
-                items[words[1]] = Item(int(words[2]), int(words[4]), value)
-                after = value_ends + 2
-            self._at = at = after
-        return answers
 
     async def _done(self, count: int, good: Sequence[bytes], *, may_refuse: bool = True) -> None:
         """Read `count` one-line answers. The server may refuse a value because of its size or for

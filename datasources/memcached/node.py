@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from datasources.memcached.connection import Connect, Connection, ProtocolError
+from datasources.memcached.connection import Connect, Connection
+from datasources.memcached.items import ProtocolError
 from datasources.places import Places, PoolState
 
 T = TypeVar("T")

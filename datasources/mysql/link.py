@@ -5,6 +5,7 @@ Transactions run at READ COMMITTED. They read FOR UPDATE before they decide, and
 also lock the gaps around missing rows, and inserts of unrelated rows would deadlock.
 """
 
+import asyncio
 import ssl
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -13,16 +14,20 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import aiomysql
-from aiomysql.connection import Connection
+from aiomysql.connection import Connection, MySQLResult
 from pymysql.constants import CLIENT, FIELD_TYPE
-from pymysql.converters import decoders
+from pymysql.converters import decoders, through
 
+from datasources.mysql.result_sets import Irregular, Reader, ResultSet
 from datasources.replication.server_row import EXISTS
 from datasources.sql.engine import Result
 from datasources.tls import context
 
 # Sequences have 38 digits, more than Decimal's default context keeps in arithmetic.
 _DECODERS = {**decoders, FIELD_TYPE.NEWDECIMAL: int, FIELD_TYPE.DECIMAL: int}
+_TYPES = map(_DECODERS.get, range(256))
+_CONVERTERS = [None if convert is through else convert for convert in _TYPES]
+_LARGEST = 1 << 18  # bytes of a result set that is read again from its start after each piece
 _SQL_MODE = "STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION"
 # seconds until MariaDB rolls back the transaction of a gateway that disappeared
 _IDLE_TRANSACTION = 60
@@ -53,7 +58,14 @@ class Login:
 
 class _Connection(Connection):  # type: ignore[misc]  # the driver has no types
     """Writes bytes as hexadecimal literals. The driver (0.3.2) uses a function of PyMySQL for this,
-    which PyMySQL 1.2 no longer has."""
+    which PyMySQL 1.2 no longer has.
+
+    Small result sets are read by `datasources.mysql.result_sets`. The driver reads all other
+    answers from their first byte on, and raises its own exceptions for errors and broken answers.
+    """
+
+    _held, _at = b"", 0  # bytes that arrived, and the position of the first that was not read
+    _next_seq_id: int
 
     def escape(self, obj: object) -> str:
         if isinstance(obj, bytes):
@@ -66,6 +78,53 @@ class _Connection(Connection):  # type: ignore[misc]  # the driver has no types
         if self._ssl_context is not None and not self.server_capabilities & CLIENT.SSL:
             raise aiomysql.OperationalError(2026, "the server offers no TLS, and mysql.ca needs it")
         await super()._request_authentication()
+
+    async def _read_query_result(self, unbuffered: bool = False) -> None:
+        while not unbuffered and len(self._held) - self._at < _LARGEST:
+            reader = Reader(self._held, self._at, self._next_seq_id)
+            try:
+                found = reader.result_set(_CONVERTERS)
+            except Irregular:
+                break
+            if found is not None:
+                self._at, self._next_seq_id = reader.end, reader.number
+                self._result = result = _driver_result(self, found)
+                self._affected_rows = result.affected_rows
+                return
+            if not await self._more():
+                break
+        await super()._read_query_result(unbuffered)
+
+    async def _more(self) -> bool:
+        """Wait for bytes. Returns False if the connection broke."""
+        try:
+            piece = await self._reader.read(_LARGEST)
+        except OSError:
+            return False  # the driver gets the same exception, and raises its own
+        except asyncio.CancelledError:
+            self._close_on_cancel()
+            raise
+        self._held, self._at = self._held[self._at :] + piece, 0
+        return bool(piece)
+
+    async def _read_bytes(self, num_bytes: int) -> bytes:
+        held = self._held[self._at : self._at + num_bytes]
+        self._at += len(held)
+        if len(held) == num_bytes:
+            return held
+        rest: bytes = await super()._read_bytes(num_bytes - len(held))
+        return held + rest
+
+
+def _driver_result(connection: Connection, found: ResultSet) -> MySQLResult:
+    """The result as the driver keeps it, with the names alone to describe the columns."""
+    result = MySQLResult(connection)
+    result.connection = None
+    result.field_count = len(found.names)
+    result.description = [(name,) for name in found.names]
+    result.rows, result.affected_rows = found.rows, len(found.rows)
+    result.warning_count, result.has_next = found.warnings, found.more
+    return result
 
 
 class _Cursor(aiomysql.Cursor):  # type: ignore[misc]

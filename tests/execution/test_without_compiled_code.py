@@ -56,8 +56,10 @@ def test_the_engine_answers_as_graphql_core_does() -> None:
 def test_no_compiled_module_is_imported() -> None:
     code = (
         "import gateway.server.protocol, sys\n"
-        "print(*(name for name, module in sys.modules.items() if name"
-        ".startswith(('gateway.', 'loaders')) and (module.__file__ or '').endswith('.so')))"
+        "import datasources.memcached.items, datasources.mysql.result_sets\n"
+        "own = ('gateway.', 'loaders', 'datasources.')\n"
+        "print(*(name for name, module in sys.modules.items() if name.startswith(own)"
+        " and (module.__file__ or '').endswith('.so')))"
     )
     for compiled in ("0", "1"):
         found = subprocess.run(
@@ -75,7 +77,7 @@ def built() -> set[str]:
     """Returns the names of all modules that setup.py compiles."""
     return {
         ".".join(path.relative_to(HERE).with_suffix("").parts)
-        for folder in ("gateway", "loaders")
+        for folder in ("gateway", "loaders", "datasources")
         for path in (HERE / folder).rglob("*.p[xy][dx]")
         if path.with_suffix(".py").exists() or path.with_suffix(".pyx").exists()
     }

@@ -52,14 +52,14 @@ def wheel(
 def _take_c_files(unpacked: Path) -> None:
     """Copy the checkout's C files to where Cython writes its own. Cython skips C files that are
     newer than their sources."""
-    for top in ("gateway", "loaders"):
+    for top in ("gateway", "loaders", "datasources"):
         shutil.copytree(ROOT / "build" / top, unpacked / "build" / top, copy_function=shutil.copy)
 
 
 def _take_modules(unpacked: Path) -> None:
     """Copy the checkout's compiled modules to where setuptools builds them."""
     tag = f"{sysconfig.get_platform()}-{sys.implementation.cache_tag}"
-    for top in ("gateway", "loaders"):
+    for top in ("gateway", "loaders", "datasources"):
         for built in (ROOT / top).rglob(f"*.{sys.implementation.cache_tag}-*.so"):
             copy = unpacked / "build" / f"lib.{tag}" / "pinway" / built.relative_to(ROOT)
             copy.parent.mkdir(parents=True, exist_ok=True)

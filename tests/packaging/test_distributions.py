@@ -21,7 +21,7 @@ def test_the_source_distribution_holds_what_a_build_reads(source: Path) -> None:
         held = {name.partition("/")[2] for name in archive.getnames()}
     needed = {
         str(path.relative_to(ROOT))
-        for folder in ("gateway", "loaders")
+        for folder in ("gateway", "loaders", "datasources")
         for path in (ROOT / folder).rglob("*.p[xy][dx]")
         if "node_modules" not in path.parts
     }

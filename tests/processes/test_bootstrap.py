@@ -96,9 +96,10 @@ def test_all_that_is_compiled_is_looked_at_for_changes() -> None:
     found = subprocess.run(
         [sys.executable, "-c", say], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout.split()
-    declared = [*ROOT.glob("gateway/**/*.pxd"), *ROOT.glob("loaders/**/*.pxd")]
+    folders = ("gateway", "loaders", "datasources")
+    declared = [path for folder in folders for path in ROOT.glob(f"{folder}/**/*.pxd")]
     written = [path.with_suffix(".py") for path in declared]
-    written += [*ROOT.glob("gateway/**/*.pyx"), *ROOT.glob("loaders/**/*.pyx")]
+    written += [path for folder in folders for path in ROOT.glob(f"{folder}/**/*.pyx")]
     expected = [*declared, *(path for path in written if path.exists())]
     assert found == sorted(str(path.relative_to(ROOT)) for path in expected)
 

@@ -180,7 +180,7 @@ def test_strawberry_is_not_imported_below_the_schema() -> None:
 
 def test_what_is_compiled_from_python_calls_its_bases_by_name() -> None:
     """In a C class, `super()` fails, but only when it is called."""
-    for path in [*ROOT.glob("gateway/**/*.pxd"), *ROOT.glob("loaders/**/*.pxd")]:
+    for path in (path for folder in FOLDERS for path in ROOT.glob(f"{folder}/**/*.pxd")):
         source = path.with_suffix(".py")
         if source.exists() and "cdef class" in path.read_text():
             assert "super()" not in source.read_text(), source

@@ -15,7 +15,7 @@ from loaders.compiled import ROOT, digest, is_stale
     "name", ["levels/execution.py", "levels/execution.pxd", "levels/json_writer.pyx"]
 )
 def test_a_source_that_changes_after_compiling_is_noticed(name: str, tmp_path: Path) -> None:
-    for folder in ("gateway", "loaders"):
+    for folder in ("gateway", "loaders", "datasources"):
         for source in (ROOT / folder).rglob("*.p*"):
             copy = tmp_path / source.relative_to(ROOT)
             copy.parent.mkdir(parents=True, exist_ok=True)
