@@ -99,7 +99,8 @@ async def following(work: Work) -> AsyncIterator[Follower]:
     if position is None:
         raise ConfigError(
             f"the copy of {work.mapping.name} stored no position in the source's binary log, "
-            "because there was none: copy again, with a new journal"
+            "because there was none, or because a MySQL server tells it only to users with the "
+            "right REPLICATION CLIENT: copy again, with a new journal"
         )
     tables = {plan.table.name: plan.table for plan in work.plans}
     keys = {name: await work.source.key_columns(table) for name, table in tables.items()}
