@@ -204,13 +204,26 @@ class Source:
         status = {name.lower(): value for name, value in map(_texts, results[1].rows)}
         if file := status.get("binlog_snapshot_file"):
             return LogPosition(file, int(status["binlog_snapshot_position"]))
+        end = await self._told_end()
+        return LogPosition(end.file, _FIRST) if end is not None else None
+
+    async def log_end(self) -> LogPosition | None:
+        """The end of the binary log at this moment. None if the server has none, or this user may
+        not ask for it: MariaDB tells everybody, MySQL wants REPLICATION CLIENT."""
+        found = await self._read("SHOW GLOBAL STATUS LIKE 'binlog_snapshot%'", [])
+        status = {name.lower(): value for name, value in map(_texts, found)}
+        if file := status.get("binlog_snapshot_file"):
+            return LogPosition(file, int(status["binlog_snapshot_position"]))
+        return await self._told_end()
+
+    async def _told_end(self) -> LogPosition | None:
         for statement in ("SHOW BINARY LOG STATUS", "SHOW MASTER STATUS"):
             try:
-                found = await self._server.query("migrate", statement, [], self.database)
+                found = await self._read(statement, [])
             except StoreError:
                 continue
-            for row in found.rows:
-                return LogPosition(_texts(row[:1])[0], _FIRST)
+            for file, offset, *_ in found:
+                return LogPosition(_texts([file])[0], int(offset or 0))
         return None
 
     def writer(self) -> SourceWriter:

@@ -136,6 +136,11 @@ class OldDatabase:
         """The rows of a query, texts as str."""
         return asyncio.run(self._rows(query))
 
+    def connections(self) -> int:
+        """The number of connections that the server has had."""
+        [(_, count)] = self.rows("SHOW GLOBAL STATUS LIKE 'Connections'")
+        return int(count)
+
     def mapping(self, folder: Path, *, changed: dict[str, str] | None = None) -> Path:
         """The mapping file, with texts replaced."""
         text = MAPPING.format(user=USER, port=self.port)

@@ -166,6 +166,36 @@ def test_a_follower_goes_on_until_it_is_stopped(
     assert "migrate follow brings" in pinway("migrate", "copy", str(world), data=data, status=1)
 
 
+def test_an_idle_follower_keeps_its_connections_and_sees_the_next_change(
+    world: Path, old: OldDatabase, tmp_path: Path
+) -> None:
+    data = tmp_path / "data"
+    copied(world, data)
+    process = start("migrate", "follow", str(world), data=data)
+    assert process.stderr is not None
+    for _ in range(2):
+        said(process.stderr)
+    before = old.connections()
+    for _ in range(3):  # a line each second
+        said(process.stderr)
+    assert old.connections() - before <= 2  # one of them asks for the number
+    for statement in (
+        "INSERT INTO old.members VALUES (8, 'late', '', NULL, NULL)",
+        "TRUNCATE old.remarks",
+        "UPDATE old.members SET login = 'later' WHERE id = 8",
+    ):
+        first = said(process.stderr)
+        old.run(statement)
+        while said(process.stderr) == first:
+            pass
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=SECONDS)
+    assert process.returncode == 143
+    lines = b"".join(everything(data))
+    assert b'"later"' in lines
+    assert b'"comment"' not in lines
+
+
 @pytest.mark.parametrize(
     ("setting", "value", "right"),
     [("binlog_format", "MIXED", "ROW"), ("binlog_row_image", "MINIMAL", "FULL")],

@@ -52,6 +52,8 @@ class Follower:
 
     def __init__(self, work: Work, log: "SourceLog", position: LogPosition) -> None:
         self._work, self._log, self._position = work, log, position
+        self._quiet: tuple[LogPosition, LogPosition] | None = None
+        """The log's end before a read that reached it, and the end of that read."""
         self._convergence = Convergence(
             work.runtime.stores, work.source, work.plans, work.ledger, work.mapping.name
         )
@@ -61,8 +63,14 @@ class Follower:
         return self._work.source.stopped(within)
 
     async def round(self, step: Callable[[int], None]) -> Round:
-        """Bring the next changes to the stores. `step` is told of rows as they are done."""
+        """Bring the next changes to the stores. `step` is told of rows as they are done.
+
+        Each read to the log's end is a new connection, so the log is read only if it has grown."""
         began = time.monotonic()
+        end = await patiently(self._work.source.log_end)
+        if self._quiet is not None and end == self._quiet[0]:
+            rows = await self._convergence.work(step)
+            return Round(rows, time.monotonic() - began, self._position, self._quiet[1])
         changes = await patiently(lambda: self._log.read(self._position))
         ledger, journal = self._work.ledger, self._work.journal
         with journal.spool.transaction():
@@ -72,6 +80,7 @@ class Follower:
                 ledger.look_at_table(table)
             store_position(journal, changes.next)
         self._position = changes.next
+        self._quiet = (end, changes.read) if end is not None and changes.at_end else None
         rows = await self._convergence.work(step)
         behind = time.monotonic() - began if changes.at_end else None
         return Round(rows, behind, changes.next, changes.read)
@@ -90,7 +99,8 @@ async def following(work: Work) -> AsyncIterator[Follower]:
     if position is None:
         raise ConfigError(
             f"the copy of {work.mapping.name} stored no position in the source's binary log, "
-            "because there was none: copy again, with a new journal"
+            "because there was none, or because a MySQL server tells it only to users with the "
+            "right REPLICATION CLIENT: copy again, with a new journal"
         )
     tables = {plan.table.name: plan.table for plan in work.plans}
     keys = {name: await work.source.key_columns(table) for name, table in tables.items()}
