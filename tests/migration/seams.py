@@ -2,7 +2,7 @@
 
 A seam is before and after each call of chosen functions. A command that reaches its end writes the
 number of its seams to a file. In place of a number, a function's name stands for the seam after its
-first call.
+first call, and "before" with a function's name for the seam before it.
 """
 
 import os
@@ -25,7 +25,7 @@ class Seams:
         """The function with a seam before it and a seam after it."""
 
         def around(*args: Any, **options: Any) -> Any:
-            self._pass()
+            self._pass(f"before {call.__name__}")
             found = call(*args, **options)
             self._pass(call.__name__)
             return found
@@ -36,16 +36,16 @@ class Seams:
         """The coroutine function with a seam before it and a seam after it."""
 
         async def around(*args: Any, **options: Any) -> Any:
-            self._pass()
+            self._pass(f"before {call.__name__}")
             found = await call(*args, **options)
             self._pass(call.__name__)
             return found
 
         return around
 
-    def _pass(self, after: str = "") -> None:
+    def _pass(self, place: str) -> None:
         self.passed += 1
-        if self._last in (str(self.passed), after):
+        if self._last in (str(self.passed), place):
             os.kill(os.getpid(), signal.SIGKILL)
 
 

@@ -148,6 +148,51 @@ def test_an_object_whose_follower_was_killed_is_taken_away_when_its_row_changes(
     assert everything(data) == everything(tmp_path / "fresh")
 
 
+@pytest.mark.parametrize(
+    "change",
+    ["UPDATE members SET login = 'other' WHERE id = 500", "DELETE FROM members WHERE id = 500"],
+)
+def test_a_name_that_a_killed_follower_claimed_goes_to_a_row_that_waited_for_it(
+    world: Path, old: OldDatabase, tmp_path: Path, change: str
+) -> None:
+    data = tmp_path / "data"
+    copied(world, data)
+    old.run("INSERT INTO old.members VALUES (500, 'orphan', '', NULL, NULL)")
+    assert killed_at("before claim", world, data, *FOLLOW, module=KILLED) == 0
+    old.run(
+        "USE old",
+        "INSERT INTO members VALUES (501, 'late', '', NULL, NULL)",  # is looked at first
+        change,
+        "UPDATE members SET login = 'orphan' WHERE id = 501",
+    )
+    followed(world, data)
+    assert verified(world, data)["differences"] == []
+    copied(world, tmp_path / "fresh")
+    assert everything(data) == everything(tmp_path / "fresh")
+
+
+def test_a_name_that_a_user_kept_in_vain_goes_to_a_row_that_waited_for_it(
+    world: Path, old: OldDatabase, tmp_path: Path
+) -> None:
+    data = tmp_path / "data"
+    copied(world, data)
+    old.run("INSERT INTO old.members VALUES (500, 'orphan', '', NULL, NULL)")
+    assert killed_at("before claim", world, data, *FOLLOW, module=KILLED) == 0
+    old.run(
+        "USE old",
+        "UPDATE members SET bio = 'tea' WHERE id = 1001",  # is looked at first: stays user1
+        "INSERT INTO members VALUES (501, 'late', '', NULL, NULL)",  # is next: user1 is taken
+        "UPDATE members SET login = 'other' WHERE id = 500",
+        "UPDATE members SET login = 'orphan' WHERE id = 1001",
+        "UPDATE members SET login = 'user1' WHERE id = 501",
+    )
+    assert killed_at("_take_name", world, data, *FOLLOW, module=KILLED) == 0  # 1001 is orphan now
+    followed(world, data)
+    assert verified(world, data)["differences"] == []
+    copied(world, tmp_path / "fresh")
+    assert everything(data) == everything(tmp_path / "fresh")
+
+
 def test_a_follower_goes_on_until_it_is_stopped(
     world: Path, old: OldDatabase, tmp_path: Path
 ) -> None:

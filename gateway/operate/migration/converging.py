@@ -17,6 +17,7 @@ from datasources.mappings import Edge, Mapping
 from datasources.protocols import Stores
 from datasources.records import RECORDS, Interest, Pin, Record, User
 from feed_engine.transactions import access
+from feed_engine.transactions.key_kinds import USERNAME
 from gateway.operate.imports.jsonl import AnyLine
 from gateway.operate.imports.load import patiently
 from gateway.operate.migration.conversion import convert
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 BATCH = 100  # rows that are read at once
 _ATTEMPTS = 10
+_NAMED = {"user": USERNAME.namespace, "interest": SLUG}
+"""The kinds of objects that are stored by their names (Writer.start), and these names' kinds."""
 
 
 class Now(NamedTuple):
@@ -80,6 +83,7 @@ class Convergence:
         wanted = {item_of(line): line for line in now.lines}
         items: dict[Item, int] = {}
         reasons, changed = [*now.faults], set[Ref]()
+        uses_now = {ref for item, line in wanted.items() for ref in (*uses(line), place_of(item))}
         for item in had:
             if item not in wanted:
                 changed |= await again(partial(self._take_away, item))
@@ -90,11 +94,11 @@ class Convergence:
                 continue
             outcome = await again(partial(self._bring, row, item, line))
             changed |= outcome.changed
+            uses_now |= outcome.keeps
             if outcome.id is not None:
                 items[item] = outcome.id
             if outcome.reason:
                 reasons.append(outcome.reason)
-        uses_now = {ref for item, line in wanted.items() for ref in (*uses(line), place_of(item))}
         # By the ledger's earlier state: a run that was killed may have changed the stores already.
         changed |= {place_of(item) for item, id in had.items() ^ items.items()}
         changed |= {ref for ref in used - uses_now if ref.kind in NAMES}
@@ -131,35 +135,42 @@ class Convergence:
             reason = "its source is its own repin"
             return _Outcome(None, await self._take_away(item), reason)
         start = self._writer.start(wanted.record)
-        if stored is None:
-            await self._end_unclaimed(item, start)
+        freed = await self._end_unclaimed(item, start) if stored is None else set[Ref]()
         self._ledger.intend(row, item, start)
         try:
             id = await self._writer.put(item.ref, stored, wanted)
         except LeftOut as left:
             if left.stays is not None:
-                changed = {item.ref} if stored is None else set[Ref]()
-                if left.renamed and stored is not None:
-                    changed = _names(stored)
-                return _Outcome(left.stays, changed, str(left))
+                return await self._stays(item, stored, freed, left)
             taken = await self._take_away(item)
-            return _Outcome(None, taken if stood or stored is not None else set(), str(left))
-        return _Outcome(id, _changed(item, stored, wanted, id))
+            if stood or stored is not None:
+                freed |= taken
+            return _Outcome(None, freed, str(left))
+        return _Outcome(id, _changed(item, stored, wanted, id) | freed)
 
-    async def _end_unclaimed(self, item: Item, unless: Start | None = None) -> bool:
+    async def _stays(
+        self, item: Item, stored: Record | None, freed: set[Ref], left: LeftOut
+    ) -> "_Outcome":
+        """The outcome for a user who stands without a name or another key that the source says."""
+        after = (await find(self._stores, self._name, [item.ref])).get(item.ref)
+        keeps = _names(after)
+        if stored is None:
+            freed = {*freed, item.ref}
+        return _Outcome(left.stays, freed | (_names(stored) - keeps), str(left), frozenset(keeps))
+
+    async def _end_unclaimed(self, item: Item, unless: Start | None = None) -> set[Ref]:
         """Claim the old id for an object that an interrupted run stored before, and take the object
-        away: its row is gone, or would be stored elsewhere now. Returns whether it did so."""
+        away: its row is gone, or would be stored elsewhere now. Returns the name that this frees,
+        also if an interrupted run freed it."""
         start = self._ledger.start(item)
         if start is None or start == unless:
-            return False
-        ended = False
+            return set()
         for id in await self._writer.unclaimed(item.ref, start):
             stored = (await access.read(self._stores, RECORDS[kind_of(id)], [id])).get(id)
             if stored is not None and stored.active:
                 await self._writer.claim(item.ref, id)
                 await self._writer.take_away(item.ref, stored)
-                ended = True
-        return ended
+        return {Ref(_NAMED[item.kind], start.parent)} if item.kind in _NAMED else set()
 
     async def _is_own_repin(self, stored: Record | None, wanted: Record) -> bool:
         """Whether the pins from which a pin is to be repinned begin with the pin itself."""
@@ -185,21 +196,23 @@ class Convergence:
                 await self._writer.clear_edge(_mapping(item), edge)
             return was_there  # a deleted end has ended the edge
         stored = (await find(self._stores, self._name, [item.ref])).get(item.ref)
-        if stored is None and await self._end_unclaimed(item):
-            stored = (await find(self._stores, self._name, [item.ref])).get(item.ref)
         if stored is None:
-            return was_there | _names(await self._writer.free_old_id(item.ref))
+            freed = await self._end_unclaimed(item)
+            return was_there | freed | _names(await self._writer.free_old_id(item.ref))
         await self._writer.take_away(item.ref, stored)
         return {item.ref, *_names(stored)}
 
 
 class _Outcome(NamedTuple):
     """The result for an item: its id (0 for an edge, None if it can't stand), what changed for
-    other rows, and the reason if it does not stand, or not as the source says."""
+    other rows, the reason if it does not stand, or not as the source says, and the names that it
+    keeps against the source. The ledger notes these as used: the row gives them up later, perhaps
+    in a run that is killed."""
 
     id: int | None
     changed: set[Ref]
     reason: str = ""
+    keeps: frozenset[Ref] = frozenset()
 
 
 async def read_now(

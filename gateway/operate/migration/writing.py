@@ -61,11 +61,11 @@ class _Made(NamedTuple):
 
 class LeftOut(Exception):
     """The object can't be stored, or not as the source says. `stays`: the object's id, if it is
-    there. `renamed`: it has given its name or another key up."""
+    there."""
 
-    def __init__(self, reason: str, *, stays: int | None = None, renamed: bool = False) -> None:
+    def __init__(self, reason: str, *, stays: int | None = None) -> None:
         super().__init__(reason)
-        self.stays, self.renamed = stays, renamed
+        self.stays = stays
 
 
 class Writer:
@@ -439,7 +439,7 @@ class Writer:
             waiting = f"{_WAITING}.{user.id}"
             if user.username != waiting and await self._is_migrated(name):
                 await self._take_name(user, waiting)
-                raise LeftOut(f"{error.message}", stays=user.id, renamed=True) from None
+                raise LeftOut(f"{error.message}", stays=user.id) from None
             reason = f"{error.message} The user stays {user.username}."
             raise LeftOut(reason, stays=user.id) from None
 
@@ -473,7 +473,7 @@ class Writer:
                 taken.append(TAKEN[kind].format(key))
         await self._free_kept(await access.recall(self._stores, User, user.id))
         if taken:
-            raise LeftOut("; ".join(taken), stays=user.id, renamed=True)
+            raise LeftOut("; ".join(taken), stays=user.id)
 
     async def _take_key(self, user: User, kind: KeyKind, key: str) -> None:
         if kind.key_of(user) == key:
