@@ -48,16 +48,15 @@ export async function keepApart(browser, seen, session) {
   const pin = pins.edges[0].node;
   await send(KEEP_AWAY, { user: { userId: user.id }, pin: { pinId: pin.id }, less: { id: user.id } });
   await page.reload();
+  const buttons = [
+    ["Muted", `Unmute ${username}`],
+    ["Hidden pins", `Show again ${pin.title || "A pin without a title"}`],
+    ["Less in your home feed", `As usual ${username}`],
+  ].map(([title, name]) => [title, page.getByRole("region", { name: title }).getByRole("button", { name })]);
+  for (const [, button] of buttons) await button.waitFor();
+  broken.push(...(await violations(page))); // before a message lies over the page's links
   const ended = [];
-  for (const [title, action, name] of [
-    ["Muted", "Unmute", username],
-    ["Hidden pins", "Show again", pin.title || "A pin without a title"],
-    ["Less in your home feed", "As usual", username],
-  ]) {
-    const kept = page.getByRole("region", { name: title });
-    const button = kept.getByRole("button", { name: `${action} ${name}` });
-    await button.waitFor();
-    broken.push(...(await violations(page)));
+  for (const [title, button] of buttons) {
     await button.click();
     await button.waitFor({ state: "detached" });
     ended.push(title);
