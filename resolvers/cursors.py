@@ -69,7 +69,7 @@ class Cursors:
         self._stream = blake2b(
             key=blake2b(b"stream" + secret, digest_size=32).digest(), digest_size=_PLACE_BYTES
         )
-        self._accepted: tuple[Cursors, ...] = (self,)
+        self._of_any_list: Cursors | None = None
         self._feed_tag = blake2b(
             key=blake2b(b"feed tag" + secret, digest_size=32).digest(), digest_size=_TAG_BYTES
         )
@@ -83,7 +83,7 @@ class Cursors:
         bound.__dict__ |= self.__dict__
         bound._tag = self._tag.copy()
         bound._tag.update(_NAME.pack(_WHOLE.get(key.mapping, key.mapping).code, key.from_id))
-        bound._accepted = (bound, self)
+        bound._of_any_list = self
         return bound
 
     def encode(self, kind: int, id: int, sequence: int = 0, era: int = 0) -> str:
@@ -110,8 +110,8 @@ class Cursors:
                 read = CursorPlace(place >> 104, place >> 40 & 2**64 - 1, place >> 8 & 2**32 - 1)
                 # A place has exactly one cursor: all other texts that decode to the place are
                 # refused.
-                for cursors in self._accepted:
-                    if cursors.encode(kind, read.id, read.sequence, read.era) == cursor:
+                for cursors in (self, self._of_any_list):
+                    if cursors and cursor == cursors.encode(kind, read.id, read.sequence, read.era):
                         return read
         raise _wrong(cursor, argument)
 
