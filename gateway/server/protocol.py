@@ -6,7 +6,9 @@ response to an earlier one, connections that will be closed, responses in severa
 
 Limits (`bounds.py`): a request that is too large or arrives too slowly is answered with 408, 413,
 414 or 431, and the connection ends. Its client may continue to send for a while, and these bytes
-are dropped. A client that doesn't read its responses is disconnected. Each X
+are dropped. A client that doesn't read its responses is disconnected. Each connection has one
+timer, which checks the deadline of what the connection waits for at present; a complete request
+sets no timer.
 """
 
 from __future__ import annotations
