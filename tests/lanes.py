@@ -15,10 +15,12 @@ TESTS = Path(__file__).parent
 LANES: dict[str, tuple[str, ...]] = {
     "real": ("real", "run/test_documented_commands.py"),
     "clusters": ("contract", "faults", "run/test_live_workers.py", "run/test_workers.py"),
-    "faults": ("faults", "importing", "migration"),
     "feeds": ("stores/feed_engine",),
     "outside": ("outside",),
+    "migration": ("migration",),
+    "back": ("migration/test_back.py",),
     "replication": ("replication",),
+    "faults": ("faults", "importing"),
     "execution": ("execution", "schema", "unit/gateway/execution"),
     "units": ("",),
     "stores": ("contract", "stores"),

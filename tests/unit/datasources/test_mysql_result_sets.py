@@ -174,7 +174,7 @@ async def read(
 
 
 async def test_rows_are_read_as_the_driver_reads_them(reader: ModuleType) -> None:
-    for seed in seeds(200, 2000):
+    for seed in seeds(50, 2000):
         rng = Random(seed)
         data = answers(rng)
         wanted = await read(Connection, [data])
@@ -183,7 +183,7 @@ async def test_rows_are_read_as_the_driver_reads_them(reader: ModuleType) -> Non
 
 async def test_broken_answers_fail_as_they_do_in_the_driver(reader: ModuleType) -> None:
     failed = 0
-    for seed in seeds(1000, 20_000):
+    for seed in seeds(300, 20_000):
         rng = Random(seed)
         data = bytearray(answers(rng))
         for _ in range(rng.randrange(3)):
@@ -195,7 +195,7 @@ async def test_broken_answers_fail_as_they_do_in_the_driver(reader: ModuleType) 
         wanted = await read(Connection, [bytes(data)], ends)
         failed += not isinstance(wanted[-2], dict)
         assert await read(link._Connection, in_pieces(bytes(data), rng), ends) == wanted, seed
-    assert failed > 300
+    assert failed > 90
 
 
 @pytest.mark.parametrize("size", [link._LARGEST - 200, link._LARGEST, HUGE - 4, HUGE, HUGE + 9])
