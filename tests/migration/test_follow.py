@@ -171,7 +171,7 @@ def test_a_name_that_a_killed_follower_claimed_goes_to_a_row_that_waited_for_it(
     assert everything(data) == everything(tmp_path / "fresh")
 
 
-def test_a_name_that_a_user_kept_in_vain_goes_to_a_row_that_waited_for_it(
+def test_a_name_that_a_user_kept_at_first_goes_to_a_row_that_waited_for_it(
     world: Path, old: OldDatabase, tmp_path: Path
 ) -> None:
     data = tmp_path / "data"
