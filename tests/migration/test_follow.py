@@ -36,6 +36,13 @@ def world(old: OldDatabase, tmp_path: Path) -> Path:
     return old.mapping(tmp_path)
 
 
+def check_like_a_copy(file: Path, data: Path, fresh: Path) -> None:
+    """Check that the data is what a copy of the source makes now."""
+    assert verified(file, data)["differences"] == []
+    copied(file, fresh)
+    assert everything(data) == everything(fresh)
+
+
 def test_changes_end_like_a_copy_of_the_changed_rows(
     world: Path, old: OldDatabase, tmp_path: Path
 ) -> None:
@@ -43,9 +50,7 @@ def test_changes_end_like_a_copy_of_the_changed_rows(
     copied(world, data)
     old.run("USE old", *CHANGES)
     assert followed(world, data)["behind"] < 1
-    assert verified(world, data)["differences"] == []
-    copied(world, tmp_path / "fresh")
-    assert everything(data) == everything(tmp_path / "fresh")
+    check_like_a_copy(world, data, tmp_path / "fresh")
     assert followed(world, data)["rows"] == 0
 
 
@@ -83,9 +88,7 @@ def test_pins_that_become_their_own_repins_are_left_out_until_they_are_not(
     for number, statements in enumerate((circle, ["UPDATE bookmarks SET copied_from = NULL"])):
         old.run("USE old", *statements)
         followed(world, data)
-        assert verified(world, data)["differences"] == []
-        copied(world, tmp_path / f"fresh{number}")
-        assert everything(data) == everything(tmp_path / f"fresh{number}")
+        check_like_a_copy(world, data, tmp_path / f"fresh{number}")
 
 
 def test_rows_that_leave_without_being_logged_leave(
@@ -108,9 +111,7 @@ def test_rows_that_leave_without_being_logged_leave(
         "INSERT INTO likes VALUES (1001, 1002, NULL)",
     )
     followed(world, data)
-    assert verified(world, data)["differences"] == []
-    copied(world, tmp_path / "fresh")
-    assert everything(data) == everything(tmp_path / "fresh")
+    check_like_a_copy(world, data, tmp_path / "fresh")
 
 
 @pytest.mark.parametrize(
@@ -143,9 +144,7 @@ def test_an_object_whose_follower_was_killed_is_taken_away_when_its_row_changes(
     assert killed_at("_insert", world, data, *FOLLOW, module=KILLED) == 0  # no old id is claimed
     old.run("USE old", *changes)
     followed(world, data)
-    assert verified(world, data)["differences"] == []
-    copied(world, tmp_path / "fresh")
-    assert everything(data) == everything(tmp_path / "fresh")
+    check_like_a_copy(world, data, tmp_path / "fresh")
 
 
 @pytest.mark.parametrize(
@@ -166,9 +165,7 @@ def test_a_name_that_a_killed_follower_claimed_goes_to_a_row_that_waited_for_it(
         "UPDATE members SET login = 'orphan' WHERE id = 501",
     )
     followed(world, data)
-    assert verified(world, data)["differences"] == []
-    copied(world, tmp_path / "fresh")
-    assert everything(data) == everything(tmp_path / "fresh")
+    check_like_a_copy(world, data, tmp_path / "fresh")
 
 
 def test_a_name_that_a_user_kept_at_first_goes_to_a_row_that_waited_for_it(
@@ -188,9 +185,7 @@ def test_a_name_that_a_user_kept_at_first_goes_to_a_row_that_waited_for_it(
     )
     assert killed_at("_take_name", world, data, *FOLLOW, module=KILLED) == 0  # 1001 is orphan now
     followed(world, data)
-    assert verified(world, data)["differences"] == []
-    copied(world, tmp_path / "fresh")
-    assert everything(data) == everything(tmp_path / "fresh")
+    check_like_a_copy(world, data, tmp_path / "fresh")
 
 
 def test_a_follower_goes_on_until_it_is_stopped(
@@ -294,6 +289,4 @@ def test_nothing_is_missed_or_doubled_under_writes_and_kills(
             killed_at(random.randrange(1, 400), file, data, *FOLLOW, module=KILLED)
     assert site.written > 100
     followed(file, data)
-    assert verified(file, data)["differences"] == []
-    copied(file, tmp_path / "fresh")
-    assert everything(data) == everything(tmp_path / "fresh")
+    check_like_a_copy(file, data, tmp_path / "fresh")
