@@ -258,7 +258,8 @@ class Load:
 
         async def read(session: object) -> list[tuple[int, int]]:
             rows = await session.run("test", "SELECT data, local_id FROM {db}.pins")  # type: ignore[attr-defined]
-            return [(int(data), id) for data, id in rows.rows]
+            # Pins of other tests' gateways are JSON.
+            return [(int(data), id) for data, id in rows.rows if not data.startswith(b"{")]
 
         return await router.write(shard, "test", read)
 
