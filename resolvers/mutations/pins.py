@@ -17,13 +17,15 @@ from resolvers.payloads import edge, mutation
 async def _saved(context: Context, written: PinWritten) -> payloads.SavedPinPayload:
     context.forget()
     board = await visibility.board(context, written.pin.board_id)
-    # with a repeated answer, the pin may be gone
+    # with a repeated answer, the pin may be gone, or its section
     pin, in_section = await visibility.pin(context, written.pin.id), written.section_edge
+    section_id = written.pin.section_id if in_section else None
+    section = await visibility.section(context, section_id) if section_id else None
     return payloads.SavedPinPayload(
         pin=pin,
         pin_edge=edge(context, Mapping.BOARD_HAS_PINS, written.edge, pin) if pin else None,
         section_edge=edge(context, Mapping.SECTION_HAS_PINS, in_section, pin)
-        if pin and in_section
+        if pin and section and in_section
         else None,
         board=board,
         feed_token=context.feed_tokens.of(written.edge),

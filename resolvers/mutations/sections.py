@@ -104,10 +104,11 @@ async def move_pin_to_section(
     ends = await visibility.sections(context, [id for id in (moved.from_id, section_id) if id])
     shown = {id: it for id, it in ends.items() if isinstance(it, Section)}
     pin = pins.get(pin_id)
+    # with a repeated answer, the section may be gone
     return payloads.MovePinToSectionPayload(
         pin=pin,
         pin_edge=edge(context, Mapping.SECTION_HAS_PINS, at.edge, pin)
-        if at is not None and pin
+        if at is not None and pin and section_id in shown
         else None,
         above_pin=pins.get(at.above_id or 0) if at is not None else None,
         below_pin=pins.get(at.below_id or 0) if at is not None else None,

@@ -99,6 +99,27 @@ async def test_the_payload_of_a_move_says_what_a_cache_must_change(gateway: Gate
     assert error["message"] == f"Pin {a} is not in section {lamps}"
 
 
+async def test_a_repeated_answer_has_no_edge_of_a_section_that_is_gone(gateway: Gateway) -> None:
+    board, [tiles, lamps], [a] = await scene(gateway, "Tiles", "Lamps", pins=1)
+    await put(gateway, a, lamps)
+    inputs = {
+        "createPin": {"boardId": board, "title": "new"},
+        "repin": {"boardId": board, "pinId": a},
+        "movePinToSection": {"pinId": a},
+    }
+    for again in (False, True):
+        for field, input in inputs.items():
+            name = "pinEdge" if field == "movePinToSection" else "sectionEdge"
+            selection = f"pin {{ section {{ id }} }} edge: {name} {{ cursor }}"
+            done = await gateway.mutate(
+                "ann", field, selection, **input, sectionId=tiles, idempotencyKey=field
+            )
+            assert done["pin"]["section"] == (None if again else {"id": tiles}), field
+            assert (done["edge"] is None) == again, field
+        if not again:
+            await gateway.mutate("ann", "deleteSection", "deletedSectionId", sectionId=tiles)
+
+
 async def test_one_mutation_saves_a_pin_into_a_section(gateway: Gateway) -> None:
     board, [tiles], [a] = await scene(gateway, "Tiles", pins=1)
     await put(gateway, a, tiles)

@@ -66,7 +66,8 @@ async def means(settings: Settings, purpose: str | None, tell: Tell) -> AsyncIte
     lock."""
     if settings.stores.topology == EMBEDDED:
         raise ConfigError(
-            "`pinway shards` is for MariaDB servers: name their settings with --config FILE"
+            "the settings name embedded shards: this command is for MariaDB servers, whose "
+            "settings --config names"
         )
     url = topology_url(settings)
     async with AsyncExitStack() as opened:
@@ -105,5 +106,5 @@ def _check(topology: Topology) -> None:
     if not all(url.startswith("mysql:") for url in topology.servers.values()):
         raise ConfigError(
             "these shards are files of this host, which have no masters and slaves: "
-            "`pinway shards` is for MariaDB servers, whose settings --config names"
+            "this command is for MariaDB servers, whose settings --config names"
         )

@@ -7,11 +7,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from datasources.cache_lists import CacheLists, first_list, next_list
 from datasources.errors import ConfigError, StoreConflict, StoreCorrupt, StoreUnavailable
 from datasources.file import FileTopology
 from datasources.topology import ModShards, ShardRange, Topology, check_next, dump, parse
+from gateway.cli.cache import cache
 from gateway.operate import doctor
 from gateway.operate.cache_servers import Change, check, shown
 from gateway.settings import changed, read_settings
@@ -241,3 +243,13 @@ async def test_a_topology_whose_lists_no_change_makes_is_refused(world: World) -
             parse(text)
     with pytest.raises(StoreCorrupt, match="went back"):
         check_next(good, with_epoch(TOPOLOGY, 9))
+
+
+def test_show_names_no_other_command_on_embedded_shards(tmp_path: Path) -> None:
+    config = tmp_path / "pinway.toml"
+    config.write_text('[stores]\nobject_cache = "memcached://a:1"\n')
+    shown = CliRunner().invoke(cache, ["show", "--config", str(config)])
+    assert str(shown.exception) == (
+        "the settings name embedded shards: this command is for MariaDB servers, whose settings "
+        "--config names"
+    )
