@@ -1,0 +1,5 @@
+"""A user's own data: all that Pinway keeps about the user, for an operator or for the user.
+
+- `account`: the account, in plain values.
+- `parts`: the account, and all objects and rows of the user, in pages.
+"""
