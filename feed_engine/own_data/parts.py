@@ -23,6 +23,7 @@ from datasources.protocols import NOTIFICATIONS_KEPT, VISITS_KEPT, Stores
 from datasources.records import Board, Comment, Image, Pin, Record, Section, User
 from feed_engine.feeds.visits import remembered
 from feed_engine.own_data import account
+from feed_engine.own_data.requests import is_export
 from feed_engine.times import in_utc
 from feed_engine.writes.comment_index import comments_of
 
@@ -120,7 +121,7 @@ async def _events(stores: Stores, user_id: int) -> AsyncIterator[list[Line]]:
 async def _pictures(stores: Stores, user_id: int) -> AsyncIterator[list[Line]]:
     assert stores.pictures is not None
     names = sorted(await stores.pictures.names(str(user_id)))
-    yield [{"type": "uploaded_picture", "file": name} for name in names]
+    yield [{"type": "uploaded_picture", "file": name} for name in names if not is_export(name)]
 
 
 async def _rows(stores: Stores, key: ListKey) -> AsyncIterator[list[Edge]]:
