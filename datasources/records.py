@@ -48,13 +48,22 @@ class KeptKey(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     ending: bool = False
 
 
+class DataExport(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """A user's request for a copy of their own data. `ready` is the epoch ms at which the file was
+    complete (0: not yet), and `size` the file's bytes."""
+
+    requested: int
+    ready: int = 0
+    size: int = 0
+
+
 class User(Record, frozen=True, omit_defaults=True, kw_only=True):
     """A user. `deleted` is when the account was deleted. `claimed` is the version of the user
     name's claim, `kept_names` are earlier names.
 
     The e-mail address, and the subject by whose tokens the user signs in, are private; "" for none.
     They have claims and earlier values as the user name has. `feed_engine.transactions.key_kinds`
-    names the fields of each kind."""
+    names the fields of each kind. `data_export` is the user's last request for their data."""
 
     username: str
     full_name: str = ""
@@ -69,6 +78,7 @@ class User(Record, frozen=True, omit_defaults=True, kw_only=True):
     subject: str = ""
     subject_claimed: int = 0
     kept_subjects: tuple[KeptKey, ...] = ()
+    data_export: DataExport | None = None
 
     def is_named(self, name: str) -> bool:
         """Whether links by this name lead to the user."""

@@ -1,4 +1,6 @@
-"""Lengths of time, in milliseconds."""
+"""Lengths of time, in milliseconds, and times as people read them."""
+
+from datetime import UTC, datetime
 
 MINUTE = 60_000
 HOUR = 60 * MINUTE
@@ -7,3 +9,9 @@ CENTURY = 36_500 * DAY
 LEAPS = (MINUTE, HOUR, DAY, 30 * DAY, 3650 * DAY)
 """Added to the clock for a stamp, one after the other, while written cells stay hidden: the clock
 that stamped the removal of these cells was ahead of this clock."""
+
+
+def in_utc(epoch_ms: int, timespec: str = "seconds") -> str:
+    """The time in ISO 8601, as `2026-03-01T12:00:00+00:00`. `timespec`: see
+    `datetime.isoformat`."""
+    return datetime.fromtimestamp(epoch_ms / 1000, UTC).isoformat(timespec=timespec)

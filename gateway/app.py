@@ -144,7 +144,7 @@ def create_site(
         Route("/graphql", _GraphQL(cors or endpoint, has_page=settings.http.graphiql)),
         Route("/graphql/", _to_graphql, methods=["GET", "POST"]),
         *admin.public(),
-        *uploads.routes(runtime.stores.pictures, addresses, settings),
+        *uploads.routes(runtime.stores, addresses, settings),
         Mount("/images", images_app),
     ]
     if settings.http.web:
@@ -258,6 +258,9 @@ def _contexts(
         path, expires = addresses.upload(owner_id, id)
         return settings.url + path, expires
 
+    def sign_export(owner_id: int, requested: int) -> str:
+        return settings.url + addresses.export(owner_id, requested)[0]
+
     def new_context(viewer_id: int | None) -> Context:
         return Context(
             stores=runtime.stores,
@@ -266,6 +269,7 @@ def _contexts(
             public_url=settings.url,
             issue_token=tokens.issue,
             sign_upload=sign_upload if runtime.stores.pictures else None,
+            sign_export=sign_export if runtime.stores.pictures else None,
             subject_of=issuer.subject_of if issuer is not None and issuer.subjects else None,
             cursors=cursors,
             feed_tokens=feed_tokens,

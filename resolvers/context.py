@@ -34,9 +34,10 @@ class Context:
     place of an id, if it is a token of another issuer; the subject's user may not exist yet.
     `subject_of` reads such a token, and returns its subject's key; None if subjects name nobody.
     `sign_upload` makes the address to which a user sends an upload, with
-    the epoch seconds until which it holds; None if nothing is uploaded. `asked` has the names of
-    all fields in the request's document. `cursors` writes and reads the lists' cursors, and
-    `feed_tokens` the payloads' feed tokens.
+    the epoch seconds until which it holds; None if nothing is uploaded. `sign_export` makes the
+    address of the file with a user's data that was requested at an epoch ms; None likewise. `asked`
+    has the names of all fields in the request's document. `cursors` writes and reads the lists'
+    cursors, and `feed_tokens` the payloads' feed tokens.
     `visit` is the home feed's visit that the request begins. `signing_up` counts a new account for
     the client's address; it returns 0, or the seconds to wait if the address made too many.
     `walks` finds related pins, `search` is the index of texts, `live` has the streams of this
@@ -54,6 +55,7 @@ class Context:
     public_url: str
     issue_token: Callable[[int], str | None]
     sign_upload: Callable[[int, int], tuple[str, int]] | None = None
+    sign_export: Callable[[int, int], str] | None = None
     subject: str = ""
     subject_of: Callable[[str], Awaitable[str]] | None = None
     asked: frozenset[str] = frozenset()

@@ -108,6 +108,11 @@ class RefreshTokenInput(inputs.RefreshToken):
     idempotency_key: str | None = _key("Ignored: each answer has a token of its own.")
 
 
+@strawberry.input(description="A request for the viewer's own data.")
+class RequestMyDataInput(inputs.RequestMyData):
+    idempotency_key: str | None = _key()
+
+
 @strawberry.input(description="The account to delete: the viewer's own.")
 class DeleteAccountInput(inputs.DeleteAccount):
     username: str = _given("The viewer's user name, repeated so that nobody does it by accident.")

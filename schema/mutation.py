@@ -87,6 +87,13 @@ class Mutation:
         input=inputs.RefreshTokenInput,
         cost=WRITE,
     )
+    request_my_data: payloads.RequestMyDataPayload | None = mutation(
+        people.request_my_data,
+        "Request a file with all data that is kept about the viewer, once a day. "
+        "`User.dataExport` has its address.",
+        input=inputs.RequestMyDataInput,
+        cost=WRITE,
+    )
     delete_account: payloads.DeleteAccountPayload | None = mutation(
         people.delete_account,
         "Delete the viewer's account and all that belongs to it, for good. The user name is free "

@@ -152,6 +152,16 @@ class RefreshTokenPayload:
 
 
 @strawberry.type(
+    description="The request. A job makes the file; `User.dataExport` says when it is ready. While "
+    "the file is being made, a further request returns the same one. Within a day of a request "
+    "whose file is ready, the error's code is QUOTA_EXCEEDED."
+)
+class RequestMyDataPayload:
+    user: User | None = _object()
+    errors: list[UserError] = _errors()
+
+
+@strawberry.type(
     description="The deleted account. For everybody, the user and all that belonged to the user is "
     "gone now, and the user's tokens are refused; jobs remove the rest from lists and counts."
 )

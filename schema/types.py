@@ -6,8 +6,9 @@ from typing import Any
 import strawberry
 
 from datasources import records
-from resolvers import boards, collaborators, interests, pins, related, sections, users
+from resolvers import boards, collaborators, data_exports, interests, pins, related, sections, users
 from resolvers.collaborators import BoardRole
+from resolvers.data_exports import ExportState
 from resolvers.visibility import Invitation
 from schema.caching import INHERITED, KEPT, TOPIC_KEPT
 from schema.costs import listed, page, reads, walked
@@ -34,6 +35,34 @@ class Image:
     )
 
 
+described(
+    ExportState,
+    "The state of a file with a user's own data.",
+    PENDING="A job makes the file.",
+    READY="The file can be loaded.",
+    EXPIRED="The file's time is over, and the file is gone. It may be requested again.",
+)
+
+
+@strawberry.type(
+    description="A request of the viewer for a file with all data that is kept about the viewer: a "
+    "ZIP archive of JSON files.",
+    directives=[INHERITED],
+)
+class DataExport:
+    state: ExportState = plain("The state of the file.")
+    requested_at: datetime = plain("When the viewer requested the file.")
+    ready_at: datetime | None = plain("When the file was complete; null before.")
+    expires_at: datetime | None = plain(
+        "When the file is removed, 7 days after it was complete; null before it is complete."
+    )
+    bytes: float | None = plain("The size of the file in bytes; null before it is complete.")
+    url: str | None = plain(
+        "The absolute address of the file, for a GET without a token within 15 minutes; null "
+        "unless the file is ready. Each read of this field gives an address with a new time."
+    )
+
+
 @strawberry.type(description="A person who saves pins to boards.", directives=[KEPT])
 class User(RecordType, Node):
     record = records.User
@@ -52,6 +81,12 @@ class User(RecordType, Node):
         users.issuer,
         "The issuer by whose tokens the viewer signs in; null for every other user, and if only "
         "the tokens of this server sign the viewer in.",
+        cached=0,
+    )
+    data_export: DataExport | None = field(
+        data_exports.data_export,
+        "The viewer's last request for their own data (`requestMyData`); null for every other "
+        "user, and if there was none.",
         cached=0,
     )
     board_count: int = field(

@@ -94,6 +94,7 @@ class Gateway:
             live=runtime.live,
             waiting=runtime.waiting,
             sign_upload=lambda owner_id, id: (f"http://pinway.test/uploads/{id}", 2_000_000_000),
+            sign_export=lambda owner_id, at: f"http://pinway.test/exports/{owner_id}.{at}",
         )
 
     @asynccontextmanager

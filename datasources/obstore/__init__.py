@@ -9,16 +9,25 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 import obstore
 from obstore.exceptions import AlreadyExistsError, BaseError, NotFoundError
 from obstore.store import LocalStore, S3Store
 
 from datasources.errors import ConfigError, StoreTimeout, StoreUnavailable
+from datasources.protocols import OpenedFile
 
 SECONDS = 10.0
 """The time that a call may take for a picture."""
+FILE_SECONDS = 600.0
+"""The time that the writing of a whole file may take. Each of its parts has a call's time."""
+PART_WRITTEN = 5 << 20
+"""Bytes of a file that are written at once: the least that services take."""
+PARTS = 2
+"""Parts of a file that are written at the same time."""
+PART_READ = 1 << 20
+"""Bytes of a file that are read at once."""
 
 
 class Bucket(NamedTuple):
@@ -40,6 +49,12 @@ class Files:
         async with self._call("put"):
             await obstore.put_async(self._store, name, content)
 
+    async def put_file(self, name: str, file: IO[bytes]) -> None:
+        async with self._call("put", max(self._seconds, FILE_SECONDS)):
+            await obstore.put_async(
+                self._store, name, file, chunk_size=PART_WRITTEN, max_concurrency=PARTS
+            )
+
     async def create(self, name: str, content: bytes) -> bool:
         async with self._call("create"):
             try:
@@ -55,6 +70,24 @@ class Files:
                 return bytes(await found.bytes_async())
             except (NotFoundError, FileNotFoundError):
                 return None
+
+    async def open(self, name: str) -> OpenedFile | None:
+        async with self._call("head"):
+            try:
+                found = await obstore.head_async(self._store, name)
+            except (NotFoundError, FileNotFoundError):
+                return None
+        return OpenedFile(found["size"], self._parts(name, found["size"], found["e_tag"]))
+
+    async def _parts(self, name: str, size: int, e_tag: str | None) -> AsyncIterator[bytes]:
+        for start in range(0, size, PART_READ):
+            end = min(start + PART_READ, size)
+            async with self._call("get"):
+                part = await obstore.get_async(
+                    self._store, name, options={"range": (start, end), "if_match": e_tag}
+                )
+                content = bytes(await part.bytes_async())
+            yield content
 
     async def names(self, folder: str) -> list[str]:
         async with self._call("list"):
@@ -74,14 +107,13 @@ class Files:
         """The library closes its connections with the process."""
 
     @asynccontextmanager
-    async def _call(self, operation: str) -> AsyncIterator[None]:
+    async def _call(self, operation: str, seconds: float | None = None) -> AsyncIterator[None]:
+        seconds = seconds or self._seconds
         try:
-            async with asyncio.timeout(self._seconds):
+            async with asyncio.timeout(seconds):
                 yield
         except TimeoutError:
-            raise StoreTimeout(
-                f"{self._name}: no answer to {operation} in {self._seconds:g} s"
-            ) from None
+            raise StoreTimeout(f"{self._name}: no answer to {operation} in {seconds:g} s") from None
         except (BaseError, OSError) as error:
             told = str(error).strip().splitlines()[0][:200]
             raise StoreUnavailable(f"{self._name}: {operation} failed: {told}") from None

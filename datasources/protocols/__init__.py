@@ -31,7 +31,7 @@ from datasources.protocols.outbox import (
     Parked,
     Places,
 )
-from datasources.protocols.pictures import PictureStore
+from datasources.protocols.pictures import OpenedFile, PictureStore
 from datasources.protocols.queue import BULK, NORMAL, PRIORITIES, URGENT, Job, JobQueue, Lane
 from datasources.protocols.reports import (
     REPORTS_KEPT,
@@ -129,6 +129,7 @@ __all__ = [
     "NotificationStore",
     "ObjectCache",
     "ObjectStore",
+    "OpenedFile",
     "Operations",
     "Outbox",
     "OutboxEntry",

@@ -176,6 +176,21 @@ class AccountErased(Task, frozen=True):
     at: int
 
 
+class DataRequested(Task, frozen=True):
+    """A user asked for their own data at an epoch ms: the file is made."""
+
+    user_id: int
+    at: int
+
+
+class DataExpired(Task, frozen=True):
+    """The time of a file with a user's data, which was requested at an epoch ms, is over: the file
+    is removed."""
+
+    user_id: int
+    at: int
+
+
 class KeyEnded(Task, frozen=True):
     """A key was kept for a user until an epoch ms: it is freed, unless the user has it, or it is
     kept for longer by now. `namespace` and `version` are the claim's."""
@@ -264,6 +279,8 @@ AnyTask = (
     | SectionDeleted
     | AccountDeleted
     | AccountErased
+    | DataRequested
+    | DataExpired
     | KeyEnded
     | NameEnded
     | Respace

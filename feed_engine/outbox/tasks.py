@@ -19,6 +19,7 @@ from feed_engine.ordering import arrange
 from feed_engine.ordering.arrange import rearranged
 from feed_engine.ordering.respace_job import respace
 from feed_engine.outbox.change import Advance, Handler, PinHidden, Task, TextChanged
+from feed_engine.own_data.making import data_expired, data_requested
 from feed_engine.related.changes import SEARCH, noting
 from feed_engine.related.pool import pin_liked
 from feed_engine.related.walks import Walks
@@ -108,6 +109,8 @@ def _table(settings: FeedSettings, walks: Walks | None) -> dict[str, Handler]:
         "SectionDeleted": section_deleted,
         "AccountDeleted": noting(account_deleted, _user, SEARCH),
         "AccountErased": account_erased,
+        "DataRequested": data_requested,
+        "DataExpired": data_expired,
         "KeyEnded": key_ended,
         "NameEnded": name_ended,
         "Respace": respace,

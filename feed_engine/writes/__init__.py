@@ -44,6 +44,7 @@ from feed_engine.writes.collaborators import (
     remove_collaborator,
 )
 from feed_engine.writes.comments import create_comment, delete_comment
+from feed_engine.writes.data_exports import request_my_data
 from feed_engine.writes.events import delete_events, record_events
 from feed_engine.writes.follows import follow, unfollow
 from feed_engine.writes.keys import change_email, change_subject, change_user_name
@@ -128,6 +129,7 @@ __all__ = [
     "reorder_section",
     "repin",
     "report",
+    "request_my_data",
     "see_as_usual",
     "see_less",
     "see_more",

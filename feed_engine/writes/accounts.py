@@ -51,7 +51,7 @@ async def delete_account(
             return Outcome(None, Saved(id=viewer_id), Change(), durable=False)
         if given.username.strip().lower() != user.username:
             raise BadInput("Repeat your user name to delete your account.", "username")
-        bare = {"full_name": "", "about": "", "avatar": None}
+        bare = {"full_name": "", "about": "", "avatar": None, "data_export": None}
         await edit(tx, user, raw, {**bare, "active": False, "deleted": now})
         rows, own = Rows(tx), await tx.edge(blocks.own_key(viewer_id))
         version = own.version + 1 if own else 1

@@ -9,9 +9,9 @@ from datasources.errors import BadInput, StoreError
 from datasources.ids import Kind, kind_of
 from datasources.protocols import Case, CaseOrder, CaseRequest, CaseStatus, Decision, Report, Stores
 from datasources.records import Board, Comment, Pin, Record, User
+from feed_engine.times import in_utc
 from feed_engine.writes import moderation
 from feed_engine.writes.reports import REPORTED
-from gateway.operate.times import in_utc
 from resolvers.context import object_id
 
 SHOWN = 100

@@ -11,11 +11,11 @@ from datasources.errors import BadInput, ConfigError, NotFound, StoreCorrupt, St
 from datasources.protocols import PRIORITIES, OutboxEntry, SearchStore, Stores
 from feed_engine.outbox.completion import change_of
 from feed_engine.outbox.priorities import of_tasks
+from feed_engine.times import in_utc
 from gateway.http.auth import Tokens
 from gateway.operate import backup, doctor, explaining, reports, training, users
 from gateway.operate.control import Answer, ask
 from gateway.operate.imports.report import Progress
-from gateway.operate.times import in_utc
 from gateway.settings import EMBEDDED, Settings
 from gateway.site.graph import graph_file
 from gateway.site.runtime import Runtime, running

@@ -9,20 +9,18 @@ from datasources.errors import BadInput, NotFound
 from datasources.ids import Kind
 from datasources.protocols import Stores
 from datasources.records import User
+from feed_engine.own_data.account import shown, told
 from feed_engine.transactions import access, validation
 from feed_engine.transactions.key_kinds import (
     EMAIL,
-    KINDS,
     SUBJECT,
     USERNAME,
     KeyKind,
-    issuer_and_subject,
     subject_key,
 )
 from feed_engine.writes import comment_index
 from gateway.operate.imports.report import OnProgress, Progress
 from gateway.operate.own_data import export_user
-from gateway.operate.times import in_utc
 from gateway.settings import Settings
 from resolvers.context import object_id
 
@@ -32,7 +30,7 @@ async def find_user(
 ) -> dict[str, Any]:
     """The user with an id, or with a key that the user has or that is kept for the user. A deleted
     account is found until it is erased. Raises NotFound, BadInput."""
-    return _told(await _find(settings, stores, request))
+    return told(await _find(settings, stores, request))
 
 
 async def export_data(
@@ -40,7 +38,7 @@ async def export_data(
 ) -> dict[str, Any]:
     """Write the data of such a user to a new file. Raises NotFound, BadInput, ConfigError."""
     user, path = await _find(settings, stores, request), Path(request["file"])
-    lines = await export_user(stores, user, _told(user), path, on_progress)
+    lines = await export_user(stores, user, path, on_progress)
     return {"id": str(user.id), "file": str(path), "lines": lines}
 
 
@@ -62,7 +60,7 @@ async def _find(settings: Settings, stores: Stores, request: Mapping[str, Any]) 
     found = (await stores.shards.mod.find(kind.namespace, [key])).get(key)
     user = None if found is None else await access.recall(stores, User, found)
     if user is None or key not in kind.all_of(user):
-        raise NotFound(f"there is no user with the {kind.namespace} {_shown(kind, key)!r}")
+        raise NotFound(f"there is no user with the {kind.namespace} {shown(kind, key)!r}")
     return user
 
 
@@ -75,28 +73,3 @@ def _key(settings: Settings, request: Mapping[str, Any]) -> tuple[KeyKind, str]:
     if not issuer:
         raise BadInput("auth.issuer is empty: name the subject's issuer with --issuer")
     return SUBJECT, subject_key(issuer, request["subject"])
-
-
-def _told(user: User) -> dict[str, Any]:
-    state = "active" if user.active else "deleted" if user.deleted else "never signed up"
-    issuer, subject = issuer_and_subject(user.subject)
-    return {
-        "id": str(user.id),
-        "state": state,
-        "username": user.username,
-        "full_name": user.full_name,
-        "email": user.email or None,
-        "issuer": issuer or None,
-        "subject": subject or None,
-        "created": in_utc(user.created),
-        "deleted": in_utc(user.deleted) if user.deleted else None,
-        "kept": [
-            {"kind": kind.namespace, "key": _shown(kind, it.key), "until": in_utc(it.until)}
-            for kind in KINDS.values()
-            for it in kind.kept_of(user)
-        ],
-    }
-
-
-def _shown(kind: KeyKind, key: str) -> str:
-    return issuer_and_subject(key)[1] if kind is SUBJECT else key

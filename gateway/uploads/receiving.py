@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, Response
 
 from datasources.errors import StoreError
 from datasources.protocols import PictureStore
-from gateway.uploads.addresses import PICTURES, Addresses, Upload
+from gateway.uploads.addresses import PICTURES, UPLOADS, Addresses, Signed
 from gateway.uploads.decoding import MOST_BYTES, Picture, WrongPicture, decode
 
 log = logging.getLogger("pinway.uploads")
@@ -48,15 +48,15 @@ class Receiving:
             told = {"message": "the picture could not be stored: send it again"}
             return JSONResponse({"errors": [told | {"extensions": {"code": "UNAVAILABLE"}}]}, 503)
 
-    def _upload(self, request: Request) -> Upload:
-        upload = self._addresses.read(request.path_params["name"])
+    def _upload(self, request: Request) -> Signed:
+        upload = self._addresses.read(UPLOADS, request.path_params["name"])
         if upload is None:
             raise Wrong(404, "NOT_FOUND", "there is no such upload: use the url of createUpload")
         if upload.expires < time.time():
             raise Wrong(410, "NOT_FOUND", "the upload's time is over: call createUpload again")
         return upload
 
-    async def _stored(self, upload: Upload, content: bytes) -> dict[str, str | int]:
+    async def _stored(self, upload: Signed, content: bytes) -> dict[str, str | int]:
         folder = self._addresses.folder(upload.owner_id, content)
         async with self._one:
             try:
@@ -69,7 +69,7 @@ class Receiving:
             await self._store.put(f"{folder}/{width}.webp", picture.sizes[width])
         return _told(folder, picture)
 
-    async def _bind(self, upload: Upload, folder: str) -> None:
+    async def _bind(self, upload: Signed, folder: str) -> None:
         """Bind the upload to a picture. Raises Wrong if it has another one."""
         name = f"{upload.owner_id}/uploads/{upload.id:x}"
         if await self._store.create(name, folder.encode()):

@@ -1,17 +1,19 @@
-"""The routes of uploads and of stored pictures."""
+"""The routes of uploads, of stored pictures, and of files with users' own data."""
 
 from starlette.middleware.cors import CORSMiddleware
 from starlette.routing import BaseRoute, Route
 
-from datasources.protocols import PictureStore
+from datasources.protocols import Stores
 from gateway.settings import Settings
-from gateway.uploads.addresses import PICTURES, UPLOADS, Addresses
+from gateway.uploads.addresses import EXPORTS, PICTURES, UPLOADS, Addresses
+from gateway.uploads.exports import Exports
 from gateway.uploads.receiving import Receiving
 from gateway.uploads.serving import Serving
 
 
-def routes(store: PictureStore | None, addresses: Addresses, settings: Settings) -> list[BaseRoute]:
-    """None without a store. Pages of the allowed origins may upload, too."""
+def routes(stores: Stores, addresses: Addresses, settings: Settings) -> list[BaseRoute]:
+    """None without a store of pictures. Pages of the allowed origins may upload, too."""
+    store = stores.pictures
     if store is None:
         return []
     receiving = Route(UPLOADS + "{name}", Receiving(store, addresses).answer, methods=["PUT"])
@@ -24,4 +26,8 @@ def routes(store: PictureStore | None, addresses: Addresses, settings: Settings)
             max_age=7200,
         )
         receiving.methods = {"PUT", "OPTIONS"}
-    return [receiving, Route(PICTURES + "{name:path}", Serving(store).answer)]
+    return [
+        receiving,
+        Route(PICTURES + "{name:path}", Serving(store).answer),
+        Route(EXPORTS + "{name}", Exports(stores, addresses).answer),
+    ]

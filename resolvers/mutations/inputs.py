@@ -59,6 +59,10 @@ class RefreshToken(Input):
     pass
 
 
+class RequestMyData(Input):
+    pass
+
+
 class DeleteAccount(Input):
     username: str
 

@@ -68,6 +68,11 @@ class RefreshTokenPayload(Payload):
 
 
 @dataclass(kw_only=True, slots=True)
+class RequestMyDataPayload(Payload):
+    user: User | None = None
+
+
+@dataclass(kw_only=True, slots=True)
 class DeleteAccountPayload(Payload):
     deleted_user_id: str | None = None
 

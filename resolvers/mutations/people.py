@@ -14,7 +14,7 @@ from feed_engine.transactions.inputs import (
     ProfileChange,
     SubjectChange,
 )
-from feed_engine.writes import accounts, keys, users
+from feed_engine.writes import accounts, data_exports, keys, users
 from resolvers import nodes
 from resolvers.context import Context
 from resolvers.mutations.images import stored_image
@@ -23,6 +23,7 @@ from resolvers.mutations.inputs import (
     ChangeUserName,
     DeleteAccount,
     LinkSubject,
+    RequestMyData,
     SignUp,
     UnlinkSubject,
     UpdateProfile,
@@ -32,6 +33,7 @@ from resolvers.mutations.payloads import (
     ChangeUserNamePayload,
     DeleteAccountPayload,
     LinkSubjectPayload,
+    RequestMyDataPayload,
     SignUpPayload,
     UnlinkSubjectPayload,
     UpdateProfilePayload,
@@ -124,6 +126,16 @@ async def unlink_subject(context: Context, input: UnlinkSubject) -> UnlinkSubjec
         context.stores, viewer_id, SubjectChange(subject=None), key=input.idempotency_key
     )
     return UnlinkSubjectPayload(user=user)
+
+
+@mutation
+async def request_my_data(context: Context, input: RequestMyData) -> RequestMyDataPayload:
+    """Request a file with the viewer's own data."""
+    viewer_id = context.require_viewer()
+    if context.sign_export is None:
+        raise BadInput("This gateway keeps no files: ask its operators for your data.")
+    user = await data_exports.request_my_data(context.stores, viewer_id, key=input.idempotency_key)
+    return RequestMyDataPayload(user=user)
 
 
 @partial(mutation, of_deleted=True)

@@ -1,13 +1,16 @@
 """The picture store's contract, over a folder and over a real S3 service."""
 
+import random
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryFile
 from urllib.parse import urlsplit
 
 import pytest
 
 from datasources.backends import bucket_pictures, folder_pictures
 from datasources.errors import StoreUnavailable
+from datasources.obstore import PART_READ, PART_WRITTEN
 from datasources.protocols import PictureStore
 from datasources.urls import BadUrl
 from tests.pinway_process import free_port
@@ -59,6 +62,36 @@ async def test_the_files_of_a_folder_are_listed_and_removed(store: PictureStore)
     await store.delete([*names, "7/9/236.webp"])
     assert await store.names("7") == []
     assert await store.get("70/1/236.webp") == b"x"
+
+
+@pytest.mark.parametrize("size", [0, 1, PART_READ, 2 * PART_WRITTEN + 7])
+async def test_a_file_is_written_from_an_open_file_and_read_in_parts(
+    store: PictureStore, size: int
+) -> None:
+    content = random.Random(size).randbytes(size)
+    with TemporaryFile() as file:
+        for _ in range(2):  # it is replaced
+            file.seek(0)
+            file.write(content)
+            file.seek(0)
+            await store.put_file("9/exports/1.zip", file)
+    opened = await store.open("9/exports/1.zip")
+    assert opened is not None
+    parts = [part async for part in opened.parts]
+    assert (opened.size, b"".join(parts)) == (size, content)
+    assert all(len(part) <= PART_READ for part in parts)
+    await store.delete(["9/exports/1.zip"])
+    assert await store.open("9/exports/1.zip") is None
+
+
+async def test_a_file_that_is_replaced_while_it_is_read_is_not_mixed(store: PictureStore) -> None:
+    await store.put("10/a", b"a" * (PART_READ + 1))
+    opened = await store.open("10/a")
+    assert opened is not None
+    assert await anext(opened.parts) == b"a" * PART_READ
+    await store.put("10/a", b"b" * (PART_READ + 2))
+    with pytest.raises(StoreUnavailable):
+        await anext(opened.parts)
 
 
 async def test_a_service_that_is_away_is_unavailable(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -111,6 +111,7 @@ async def test_every_kind_of_mutation_answers_the_same_again(gateway: Gateway) -
     await twice(gateway, "bob", "recordEvents", "", events=seen)
     await twice(gateway, "bob", "deleteEvents", "")
     await twice(gateway, "bob", "createUpload", "url expires")
+    await twice(gateway, "bob", "requestMyData", "user { dataExport { state requestedAt } }")
     await twice(gateway, "bob", "report", "reportedId", id=ann, reason="SPAM")
     await twice(gateway, "ann", "markNotificationsRead", "unreadNotificationCount")
     await twice(gateway, "ann", "deletePin", "deletedPinId board { pinCount }", pinId=three)

@@ -22,9 +22,10 @@ LEFT_OUT = {
         name for kind in KINDS.values() for name in (kind.field, kind.claimed, kind.kept)
     )
     - {"username"}
+    | {"data_export"}
 }
-"""Fields of records that are in no dump: a user's e-mail addresses, subjects and earlier names, and
-the versions of claims."""
+"""Fields of records that are in no dump: a user's e-mail addresses, subjects and earlier names, the
+versions of claims, and requests for the user's data."""
 UNTIMED = {mapping for mapping in Mapping if mapping.ordered} | {Mapping.USER_HAS_AFFINITIES}
 """Mappings whose sequences are no times: places in an order made by hand, and weights."""
 

@@ -14,6 +14,8 @@ from feed_engine.outbox.change import (
     BoardDeleted,
     BoardSecrecy,
     CommentChanged,
+    DataExpired,
+    DataRequested,
     EventsRecorded,
     FanOutBatch,
     FeedShort,
@@ -59,6 +61,8 @@ TASKS: list[Task] = [
     SectionDeleted(SECTION),
     AccountDeleted(USER, 1_700_000_000_007),
     AccountErased(USER, 1_700_000_000_008),
+    DataRequested(USER, 1_700_000_000_011),
+    DataExpired(USER, 1_700_000_000_011),
     KeyEnded(USER, "email", "ann@example.org", 2, 1_700_000_000_010),
     NameEnded(USER, "ann", 2, 1_700_000_000_009),
     Respace(BOARD, "17000000000000000000000000000000000000", 2),
@@ -133,6 +137,14 @@ VALUES: dict[str, Kept] = {
             subject='["https://id.example/","ann"]',
             subject_claimed=2,
             kept_subjects=(records.KeptKey('["https://id.example/","lee"]', 3, 5, True),),
+        )
+    ),
+    "user-data-export.json": _record(
+        records.User(
+            id=USER,
+            created=1,
+            username="ann",
+            data_export=records.DataExport(1_700_000_000_011, 1_700_000_000_012, 4096),
         )
     ),
     "board.json": _record(records.Board(id=BOARD, name="Tea", owner_id=USER, secret=True, flips=3)),

@@ -144,6 +144,7 @@ async def live(stores: Stores, people: People) -> Life:
     for name in ("c0ffee/236.webp", "c0ffee/474.webp", "uploads/1"):
         assert stores.pictures is not None
         await stores.pictures.put(f"{ann.id}/{name}", b"x")
+    await writes.request_my_data(stores, ann.id)
     await writes.sign_out_everywhere(stores, ann.id)
     # what ann took back
     await writes.move_pin(stores, ann.id, pins[1].id, boards[1].id)

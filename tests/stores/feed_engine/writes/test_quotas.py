@@ -294,6 +294,7 @@ async def test_every_write_of_a_viewer_is_counted(bounded: Stores, people: Peopl
         lambda: writes.record_events(stores, ann.id, [Happened(pin.id, EventKind.SEEN)]): 0,
         lambda: writes.delete_events(stores, ann.id): 0,
         lambda: writes.create_upload(stores, ann.id): 1,
+        lambda: writes.request_my_data(stores, ann.id): 1,
         lambda: writes.report(stores, ann.id, writes.NewReport(id=pin.id, reason=1)): 1,
         lambda: writes.mark_notifications_read(stores, ann.id, None): 0,
         lambda: writes.update_profile(stores, ann.id, writes.ProfileChange(about="me")): 1,
