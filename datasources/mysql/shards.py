@@ -12,7 +12,7 @@ from datasources.replication import topologies
 from datasources.replication.server_settings import ASK, VARIABLES, decoded, faults_in
 from datasources.scans import Changes, LoggedScan, Moment
 from datasources.sql.engine import Observe, object_place
-from datasources.sql.router import places
+from datasources.sql.router import databases, places
 from datasources.sql.schema import Table
 from datasources.sql.shards import Progress, SqlShards, now_ms
 from datasources.together import together
@@ -72,9 +72,7 @@ class MySqlShards(SqlShards):
         await schema.create(self._engine, topology, all_places, made)
 
     async def absent(self) -> dict[str, list[str]]:
-        expected: dict[str, list[str]] = {}
-        for place in places(self.objects.topology()):
-            expected.setdefault(place.server, []).append(place.database)
+        expected = databases(self.objects.topology())
         there = await together(self._databases(server) for server in expected)
         return {
             server: missing

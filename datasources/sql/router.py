@@ -255,6 +255,14 @@ def places(topology: Topology) -> list[Place]:
     ]
 
 
+def databases(topology: Topology) -> dict[str, list[str]]:
+    """The databases of all shards on each master."""
+    found: dict[str, list[str]] = {}
+    for place in places(topology):
+        found.setdefault(place.server, []).append(place.database)
+    return found
+
+
 def _span(shards: ShardRange) -> range:
     low, high = shards.range
     return range(low, high + 1)

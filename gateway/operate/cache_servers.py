@@ -23,7 +23,7 @@ from datasources.errors import ConfigError, StoreError
 from datasources.factory import open_generations
 from datasources.protocols import TopologySource
 from datasources.replication.steps import Tell
-from datasources.sql.router import places
+from datasources.sql.router import databases
 from datasources.together import together
 from datasources.topology import Topology
 from gateway.operate.failover.work import Work
@@ -182,10 +182,6 @@ async def _reach(address: str) -> None:
 async def _raise_fences(work: Work, topology: Topology) -> None:
     from datasources.mysql.replication.fences import raise_fences
 
-    databases: dict[str, list[str]] = {}
-    for place in places(topology):
-        databases.setdefault(place.server, []).append(place.database)
-
     def progress(server: str, done: int, total: int) -> None:
         if done == total:
             work.tell(f"  {server}: {total:,} shards")
@@ -197,5 +193,5 @@ async def _raise_fences(work: Work, topology: Topology) -> None:
             topology.epoch,
             lambda done, total, server=server: progress(server, done, total),  # type: ignore[misc]
         )
-        for server, names in sorted(databases.items())
+        for server, names in sorted(databases(topology).items())
     )
