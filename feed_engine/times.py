@@ -11,7 +11,12 @@ LEAPS = (MINUTE, HOUR, DAY, 30 * DAY, 3650 * DAY)
 that stamped the removal of these cells was ahead of this clock."""
 
 
+def moment(epoch_ms: int) -> datetime:
+    """The time as a datetime in UTC."""
+    return datetime.fromtimestamp(epoch_ms / 1000, UTC)
+
+
 def in_utc(epoch_ms: int, timespec: str = "seconds") -> str:
     """The time in ISO 8601, as `2026-03-01T12:00:00+00:00`. `timespec`: see
     `datetime.isoformat`."""
-    return datetime.fromtimestamp(epoch_ms / 1000, UTC).isoformat(timespec=timespec)
+    return moment(epoch_ms).isoformat(timespec=timespec)

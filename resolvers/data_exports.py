@@ -1,11 +1,12 @@
 """The file with the viewer's own data."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import Enum
 
 from datasources.records import User
 from feed_engine.own_data.requests import expires, is_ready
+from feed_engine.times import moment
 from feed_engine.transactions.commit import now_ms
 from resolvers.context import Context
 
@@ -35,7 +36,7 @@ def data_export(context: Context, user: User) -> DataExport | None:
     export = user.data_export
     if export is None or user.id != context.viewer_id:
         return None
-    end, requested_at = expires(export), _time(export.requested)
+    end, requested_at = expires(export), moment(export.requested)
     if end is None:
         return DataExport(ExportState.PENDING, requested_at)
     ready = is_ready(export, now_ms())
@@ -43,12 +44,8 @@ def data_export(context: Context, user: User) -> DataExport | None:
     return DataExport(
         state=ExportState.READY if ready else ExportState.EXPIRED,
         requested_at=requested_at,
-        ready_at=_time(export.ready),
-        expires_at=_time(end),
+        ready_at=moment(export.ready),
+        expires_at=moment(end),
         bytes=float(export.size),
         url=None if sign is None else sign(user.id, export.requested),
     )
-
-
-def _time(epoch_ms: int) -> datetime:
-    return datetime.fromtimestamp(epoch_ms / 1000, UTC)

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 
 import msgspec
 
@@ -19,6 +19,7 @@ from feed_engine.feeds.smart.results import Health, HomePage
 from feed_engine.feeds.smart.service import home_page
 from feed_engine.feeds.visits import check_name
 from feed_engine.speculation import Side
+from feed_engine.times import moment
 from loaders.bulk import bulk
 from resolvers import nodes, visibility
 from resolvers.columns import Column
@@ -226,7 +227,7 @@ def _health(health: Health, lost: bool) -> FeedHealth:
 
 
 def _moment(ms: int | None) -> datetime | None:
-    return None if ms is None else datetime.fromtimestamp(ms / 1000, UTC)
+    return None if ms is None else moment(ms)
 
 
 def _info(edges: list[FeedEdge], has_next: bool, after: str | None) -> PageInfo:

@@ -3,12 +3,13 @@
 import asyncio
 from collections import defaultdict
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from datasources.errors import BadInput
 from datasources.ids import InvalidId, Kind, kind_of, parse
 from datasources.records import Record
+from feed_engine.times import moment
 from resolvers import visibility
 from resolvers.context import ID, Context
 from resolvers.hidden_objects import even_out
@@ -56,4 +57,4 @@ def _number(id: ID) -> int | None:
 
 
 def created_at(context: Context, record: Record) -> datetime:
-    return datetime.fromtimestamp(record.created / 1000, UTC)
+    return moment(record.created)

@@ -9,7 +9,7 @@ muted or gone, is left out.
 import asyncio
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import NamedTuple
 
 from datasources.errors import BadInput
@@ -17,6 +17,7 @@ from datasources.protocols import NOTIFICATIONS_KEPT, Inbox, NotificationKind
 from datasources.protocols import Notification as Act
 from datasources.records import Board, Comment, Pin, User
 from feed_engine.feeds.preferences import known_muted
+from feed_engine.times import moment
 from resolvers import blocks, visibility
 from resolvers.context import Context
 from resolvers.cursors import CursorKind, Cursors
@@ -65,7 +66,7 @@ class Notification:
 
     @property
     def at(self) -> datetime:
-        return datetime.fromtimestamp(self.act.at / 1000, UTC)
+        return moment(self.act.at)
 
     @property
     def type(self) -> NotificationKind:

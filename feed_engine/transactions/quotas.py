@@ -10,13 +10,12 @@ reserved before, while the write reads its objects, and given back if nothing wa
 import asyncio
 import time
 from collections.abc import Sequence
-from datetime import UTC, datetime
 
 from datasources.errors import Exhausted, QuotaExceeded, StoreError
 from datasources.ids import Kind, kind_of, shard_of
 from datasources.protocols import ShardTx, Stores, Use
 from feed_engine.outbox.completion import keep
-from feed_engine.times import DAY
+from feed_engine.times import DAY, moment
 
 # The subjects of a viewer's own counts. All other subjects are ids, which are larger.
 WRITES, PINS, BOARDS, COMMENTS, VISITS, EVENTS, UPLOADS, USERNAMES, REPORTS = range(1, 10)
@@ -160,7 +159,7 @@ class Quota:
         again = self._day + DAY
         return QuotaExceeded(
             f"An account may not make more than {_bound((met or uses)[0])} on one day: write again "
-            f"from {datetime.fromtimestamp(again / 1000, UTC):%Y-%m-%d %H:%M} UTC on.",
+            f"from {moment(again):%Y-%m-%d %H:%M} UTC on.",
             max(1, -(-(again - now_ms()) // 1000)),
         )
 

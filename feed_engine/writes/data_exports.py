@@ -1,13 +1,12 @@
 """Requests the file with the viewer's own data (`feed_engine.own_data`)."""
 
-from datetime import UTC, datetime
-
 from datasources.errors import QuotaExceeded
 from datasources.ids import Kind
 from datasources.protocols import ShardTx, Stores
 from datasources.records import DataExport, User
 from feed_engine.outbox.change import Change, DataRequested, change
 from feed_engine.own_data.requests import AGAIN_AFTER
+from feed_engine.times import moment
 from feed_engine.transactions import access
 from feed_engine.transactions.commit import Mutation, Outcome, Saved, mutate, nothing, now_ms
 from feed_engine.transactions.edit import edit
@@ -44,6 +43,6 @@ async def request_my_data(
 def _too_soon(again: int, now: int) -> QuotaExceeded:
     return QuotaExceeded(
         "You may request your data once a day: request it again from "
-        f"{datetime.fromtimestamp(again / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC on.",
+        f"{moment(again):%Y-%m-%d %H:%M:%S} UTC on.",
         max(1, -(-(again - now) // 1000)),
     )

@@ -4,13 +4,12 @@ A removal is the deletion by the owner, on the same path. It comes before the de
 removal that was interrupted is done again.
 """
 
-from datetime import UTC, datetime
-
 from datasources import records
 from datasources.errors import BadInput, NotFound
 from datasources.ids import kind_of
 from datasources.protocols import Case, CaseStatus, Decision, ShardTx, Stores
 from datasources.records import Board, Comment, Pin, User
+from feed_engine.times import moment
 from feed_engine.transactions import access
 from feed_engine.transactions.commit import now_ms
 from feed_engine.transactions.inputs import Deletion
@@ -49,7 +48,7 @@ async def case_of(stores: Stores, subject_id: int) -> Case:
 def check_not_removed(case: Case) -> None:
     """Raises BadInput for a case that ended with a removal: nobody can dismiss it."""
     if case.status is CaseStatus.REMOVED:
-        when = datetime.fromtimestamp((case.decided or 0) / 1000, UTC)
+        when = moment(case.decided or 0)
         raise BadInput(
             f"{case.subject_id} was removed on {when:%Y-%m-%d}: a removal can't be taken back"
         )

@@ -7,7 +7,6 @@ that were signed before its owner signed out everywhere.
 import logging
 import time
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
@@ -17,6 +16,7 @@ from datasources.ids import Kind
 from datasources.protocols import OpenedFile, Stores
 from datasources.records import User
 from feed_engine.own_data.requests import file_name, is_ready, requested
+from feed_engine.times import moment
 from feed_engine.transactions import access, blocks
 from feed_engine.transactions.commit import now_ms
 from gateway.http.files import PART
@@ -45,7 +45,7 @@ class Exports:
             return _refused(503, "UNAVAILABLE", "the file can't be read now: try again")
         if found is None:
             return _refused(410, "NOT_FOUND", "the file is gone: call requestMyData again")
-        day = datetime.fromtimestamp(signed.id / 1000, UTC).date()
+        day = moment(signed.id).date()
         headers = _PRIVATE | {
             "content-disposition": f'attachment; filename="pinway-data-{day}.zip"',
             "content-length": str(found.size),
