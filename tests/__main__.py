@@ -20,7 +20,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from tests.demo import FOLDER
-from tests.lane_process import Lane, Outcome, arguments, environment, forget_temporary_bytecode
+from tests.lane_process import Lane, Outcome, arguments, environment
 from tests.lanes import LANES, LAST, ON_ONE_STACK
 from tests.scale import ALL, SEED
 from tests.servers import STACK, stop
@@ -180,7 +180,6 @@ def run(suite: Suite, lanes: list[str], most: int = SLOWEST) -> int:
         status = 130
     finally:
         suite.stop_servers()
-        forget_temporary_bytecode()
     outcomes = list(suite.outcomes.values())
     ended = sum((outcome.ended for outcome in outcomes), Counter[str]())
     say("\nThe files that took longest:")

@@ -3,34 +3,27 @@
 import json
 import re
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 from random import Random
 from typing import Any
 
+from tests.forked import Forked
 from tests.importing.worlds import canonical_set
 from tests.migration.old_world import PASSWORD
-from tests.pinway_process import ROOT
 
 SECONDS = 600.0
 SETTINGS = "pinway.toml"
 """The settings' file in a directory of stores, if the shards are not there but on servers."""
 
 
-def start(
-    *words: str, data: Path, before: tuple[str, ...] = ("pinway",)
-) -> "subprocess.Popen[bytes]":
+def start(*words: str, data: Path, before: tuple[str, ...] = ("pinway",)) -> Forked:
     """A command on the stores under a directory, or with the settings that the directory has."""
     settings = data / SETTINGS
     given = ("--config", str(settings)) if settings.exists() else ()
-    return subprocess.Popen(
-        [sys.executable, "-m", *before, *words, *given, "--data-dir", str(data)],
-        cwd=ROOT,
-        env={"PATH": "/usr/bin:/bin", "PINWAY_SOURCE_PASSWORD": PASSWORD},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+    return Forked(
+        *(*before, *words, *given, "--data-dir", str(data)),
+        environment={"PATH": "/usr/bin:/bin", "PINWAY_SOURCE_PASSWORD": PASSWORD},
     )
 
 

@@ -1,0 +1,98 @@
+"""Modules of the project in processes that are forked from one that has imported them.
+
+A command of `pinway` spends two thirds of its time on imports. A forked process has the modules
+from its start. Otherwise it is like any process: it can be killed, and has its own memory,
+descriptors, environment and exit status.
+"""
+
+import multiprocessing
+import os
+import runpy
+import sys
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from multiprocessing.connection import Connection
+from multiprocessing.context import ForkServerContext
+
+from tests.pinway_process import ROOT
+
+MODULES = (
+    "gateway.__main__",
+    "gateway.cli.data",
+    "gateway.cli.dump",
+    "gateway.cli.migrate",
+    "gateway.cli.output",
+    "datasources.backends",
+    "datasources.redis",
+    "datasources.rocksdb",
+    "datasources.sqlite",
+    "datasources.streaq",
+    "feed_engine.related.build",
+    "tests.migration.seams",
+    "pytest",  # each child imports it again as the main module of this process
+)
+"""The modules that commands import, at least the dear ones."""
+
+
+class Forked:
+    """`python -m MODULE WORDS`, forked. Has the part of `subprocess.Popen` that tests use."""
+
+    def __init__(self, module: str, *words: str, environment: Mapping[str, str]) -> None:
+        out, its_out = multiprocessing.Pipe(duplex=False)
+        error, its_error = multiprocessing.Pipe(duplex=False)
+        given = (module, words, dict(environment), its_out, its_error)
+        self._process = _server().Process(target=_run, args=given)
+        self._process.start()
+        self.stdout, self.stderr = (os.fdopen(os.dup(end.fileno()), "rb") for end in (out, error))
+        for end in (out, error, its_out, its_error):
+            end.close()
+
+    @property
+    def returncode(self) -> int | None:
+        """The exit status, or minus the signal's number; None while the process runs."""
+        return self._process.exitcode
+
+    def communicate(self, timeout: float) -> tuple[bytes, bytes]:
+        """The output and the errors of the process, when it has ended. Raises TimeoutError."""
+        with ThreadPoolExecutor(2) as threads:
+            readers = [threads.submit(pipe.read) for pipe in (self.stdout, self.stderr)]
+            try:
+                out, error = (reader.result(timeout) for reader in readers)
+            except TimeoutError:
+                self.kill()
+                raise
+        self._process.join()
+        return out, error
+
+    def send_signal(self, number: int) -> None:
+        assert self._process.pid is not None
+        os.kill(self._process.pid, number)
+
+    def kill(self) -> None:
+        self._process.kill()
+
+
+@cache
+def _server() -> ForkServerContext:
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(list(MODULES))
+    return context
+
+
+def _run(
+    module: str,
+    words: tuple[str, ...],
+    environment: dict[str, str],
+    out: Connection,
+    error: Connection,
+) -> None:
+    """The whole work of a forked process."""
+    for number, end in ((1, out), (2, error)):
+        os.dup2(end.fileno(), number)
+        end.close()
+    os.environ.clear()
+    os.environ.update(environment)
+    os.chdir(ROOT)
+    sys.argv = [module, *words]
+    runpy.run_module(module, run_name="__main__", alter_sys=True)
