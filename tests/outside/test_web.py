@@ -7,11 +7,15 @@ import pytest
 
 from tests.outside.node_tools import ensure_chromium, run_client
 
+LIMIT = 3000
+"""Seconds for the whole visit, which the first test waits for."""
+pytestmark = pytest.mark.timeout(LIMIT + 300)
+
 
 @pytest.fixture(scope="module")
 def seen(gateway_url: str, demo_token: str) -> dict[str, Any]:
     """The results of one visit: see tests/outside/node/web.mjs."""
-    return run_client("web", gateway_url, demo_token, CHROMIUM=str(ensure_chromium()))
+    return run_client("web", gateway_url, demo_token, limit=LIMIT, CHROMIUM=str(ensure_chromium()))
 
 
 def test_the_client_asks_no_other_host_and_nothing_fails(

@@ -14,6 +14,7 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from gateway.cli import main
+from tests.forked import Forked
 from tests.pinway_process import ROOT, free_port
 
 PAGES = ["README.md", *sorted(p.relative_to(ROOT).as_posix() for p in ROOT.glob("docs/**/*.md"))]
@@ -24,6 +25,7 @@ _INDENTED = re.compile(r"^    (.*)$", re.MULTILINE)
 _COMMAND = re.compile(r"^(?:[A-Z_]+=\S+ )*(?:\.venv/bin/|pinway |make |zcat )")
 _DRY = {"test", "test-all", "bench", "drill", "docs", "check", "lock", "dist"}
 """Targets of the Makefile that take minutes, or don't end: only printed by make."""
+_OF_A_SHELL = set("|><&;$`*?~")
 _SETTINGS = "stack/pinway.toml"
 
 
@@ -82,7 +84,14 @@ class Newcomer:
             serve = [".venv/bin/pinway", "serve", "--config", _SETTINGS, "--port", str(self._port)]
             told = f"{text} --url http://127.0.0.1:{self._port}"
             return self._answer(serve, [], lambda: self._finish(["bash", "-c", told]))
+        if words[0] == "pinway" and not set(line) & _OF_A_SHELL:
+            return self._fork(shlex.split(text)[1:])
         return self._finish(["bash", "-o", "pipefail", "-c", text])
+
+    def _fork(self, words: list[str]) -> str:
+        done = Forked("pinway", *words, environment=os.environ, folder=self.folder)
+        out, error = done.communicate(SECONDS)
+        return "" if done.returncode == 0 else (out[-500:] + error[-1500:]).decode()
 
     def _finish(self, command: list[str]) -> str:
         done = subprocess.run(

@@ -27,7 +27,9 @@ await report(async () => {
   try {
     const session = await signIn("demo");
     for (const [name, part] of Object.entries(PARTS)) {
-      if (!only || only === name) seen[name] = await part(browser, seen, session);
+      if (only && only !== name) continue;
+      process.stderr.write(`${new Date().toISOString()} ${name}\n`); // shown if the visit fails
+      seen[name] = await part(browser, seen, session);
     }
   } finally {
     await browser.close();
