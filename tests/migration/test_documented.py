@@ -2,13 +2,12 @@
 
 import re
 import shlex
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.forked import Forked
 from tests.migration.old_world import PASSWORD, USER, OldDatabase
 from tests.migration.processes import SECONDS
 from tests.pinway_process import ROOT
@@ -74,14 +73,8 @@ def test_the_pages_commands_work_in_their_order(folder: Path) -> None:
 
 def pinway(line: str, folder: Path) -> str:
     """The output of a documented command."""
-    done = subprocess.run(
-        [sys.executable, "-m", "pinway", *shlex.split(line)],
-        cwd=folder,
-        env={"PATH": "/usr/bin:/bin", "PINWAY_SOURCE_PASSWORD": PASSWORD, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=SECONDS,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    environment = {"PATH": "/usr/bin:/bin", "PINWAY_SOURCE_PASSWORD": PASSWORD}
+    done = Forked("pinway", *shlex.split(line), environment=environment, folder=folder)
+    out, error = done.communicate(SECONDS)
+    assert done.returncode == 0, error.decode()
+    return out.decode()
