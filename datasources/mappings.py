@@ -5,6 +5,7 @@ never deleted, only made inactive by a higher version. A write applies only if i
 than the row's, so that repeated and reordered writes end in the same state.
 """
 
+from collections.abc import Iterable, Sequence
 from enum import Enum
 from typing import NamedTuple
 
@@ -136,6 +137,20 @@ class PageRequest(NamedTuple):
     limit: int
     after: Position | None = None
     ascending: bool = False
+
+    def next(self, page: Sequence[Edge]) -> "PageRequest | None":
+        """The request for the page after `page`; None if the list ends with it."""
+        if len(page) < self.limit:
+            return None
+        return self._replace(after=Position(page[-1].sequence, page[-1].to_id))
+
+
+def next_pages(
+    requests: Iterable[PageRequest], pages: Iterable[Sequence[Edge]]
+) -> list[PageRequest]:
+    """The requests for the pages after `pages`, of the lists that do not end with them."""
+    found = (request.next(page) for request, page in zip(requests, pages, strict=True))
+    return [request for request in found if request is not None]
 
 
 class ListMove(NamedTuple):

@@ -1,4 +1,4 @@
-"""Modules of the project in processes that are forked from one that has imported them.
+"""Modules of the project in forked processes: their parent has imported what most of them need.
 
 A command of `pinway` spends two thirds of its time on imports. A forked process has the modules
 from its start. Otherwise it is like any process: it can be killed, and has its own memory,

@@ -4,7 +4,7 @@ edge brings."""
 from collections.abc import Iterable, Sequence
 
 from datasources.ids import Kind
-from datasources.mappings import Edge, ListKey, Mapping, PageRequest, Position
+from datasources.mappings import Edge, ListKey, Mapping, PageRequest, next_pages
 from datasources.protocols import Stores
 from feed_engine.feeds.content import PinLike
 from feed_engine.feeds.rows import FollowingColumn, following_column
@@ -27,17 +27,12 @@ async def followed(
 ) -> dict[int, list[Edge]]:
     """All active follow edges of one kind, by user."""
     found: dict[int, list[Edge]] = {user_id: [] for user_id in user_ids}
-    after: dict[int, Position | None] = dict.fromkeys(user_ids)
-    while after:
-        requests = [PageRequest(ListKey(mapping, id), PAGE, at) for id, at in after.items()]
+    requests = [PageRequest(ListKey(mapping, id), PAGE) for id in found]
+    while requests:
         pages = await stores.shards.mappings.pages(requests)
         for request, page in zip(requests, pages, strict=True):
-            user_id = request.key.from_id
-            found[user_id] += page
-            if len(page) < PAGE:
-                del after[user_id]
-            else:
-                after[user_id] = Position(page[-1].sequence, page[-1].to_id)
+            found[request.key.from_id] += page
+        requests = next_pages(requests, pages)
     return found
 
 

@@ -159,13 +159,12 @@ async def _read_whole(stores: Stores, sources: Sequence[_Source]) -> None:
         assert source.boards is not None
         found: list[Edge] = []
         for board_id in source.boards:
-            key, after = ListKey(Mapping.BOARD_HAS_PINS, board_id), None
-            while True:
-                (page,) = await stores.shards.mappings.pages([PageRequest(key, MOST, after)])
+            key = ListKey(Mapping.BOARD_HAS_PINS, board_id)
+            request: PageRequest | None = PageRequest(key, MOST)
+            while request:
+                (page,) = await stores.shards.mappings.pages([request])
                 found += page
-                if len(page) < MOST:
-                    break
-                after = Position(page[-1].sequence, page[-1].to_id)
+                request = request.next(page)
         pins = await load_pins(stores, (edge.to_id for edge in found))
         rows = ((pin.created * SEQUENCE_STEP, pin.id) for pin in pins.values())
         source.rows = sorted({*source.rows, *rows}, reverse=True)

@@ -16,7 +16,6 @@ from datasources.mappings import (
     ListKey,
     Mapping,
     PageRequest,
-    Position,
     lists_of_kind,
 )
 from datasources.protocols import NOTIFICATIONS_KEPT, VISITS_KEPT, Stores
@@ -125,14 +124,12 @@ async def _pictures(stores: Stores, user_id: int) -> AsyncIterator[list[Line]]:
 
 
 async def _rows(stores: Stores, key: ListKey) -> AsyncIterator[list[Edge]]:
-    after: Position | None = None
-    while True:
-        [rows] = await stores.shards.mappings.pages([PageRequest(key, _PAGE, after)])
+    request: PageRequest | None = PageRequest(key, _PAGE)
+    while request:
+        [rows] = await stores.shards.mappings.pages([request])
         if rows:
             yield rows
-        if len(rows) < _PAGE:
-            return
-        after = Position(rows[-1].sequence, rows[-1].to_id)
+        request = request.next(rows)
 
 
 async def _told(stores: Stores, rows: Sequence[Edge]) -> list[Line]:

@@ -19,7 +19,6 @@ from datasources.mappings import (
     ListKey,
     Mapping,
     PageRequest,
-    Position,
     lists_of_kind,
 )
 from datasources.protocols import ShardTx, Stores, Table, WideColumnStore
@@ -220,8 +219,8 @@ async def _memberships(stores: Stores, task: AccountDeleted, place: str, save: S
 async def _shared_pins(stores: Stores, task: AccountDeleted, place: str, save: Save) -> None:
     """Delete the pins that the user added to others' boards. The pins on the user's own boards are
     deleted with the boards."""
-    request = PageRequest(ListKey(Mapping.USER_HAS_PINS, task.user_id), PAGE)
-    while True:
+    request: PageRequest | None = PageRequest(ListKey(Mapping.USER_HAS_PINS, task.user_id), PAGE)
+    while request:
         [listed] = await stores.shards.mappings.pages([request])
         found = await access.read(stores, Pin, [row.to_id for row in listed])
         owned = await access.read(stores, Board, list({pin.board_id for pin in found.values()}))
@@ -232,11 +231,8 @@ async def _shared_pins(stores: Stores, task: AccountDeleted, place: str, save: S
         for board_id, pin_ids in on_boards.items():
             for at in range(0, len(pin_ids), SHARED_PINS):
                 await _delete_pins(stores, board_id, pin_ids[at : at + SHARED_PINS])
-        if on_boards:
-            continue  # a pin may have moved to another board in the meantime
-        if len(listed) < PAGE:
-            return
-        request = request._replace(after=Position(listed[-1].sequence, listed[-1].to_id))
+        if not on_boards:  # otherwise a pin may have moved to another board in the meantime
+            request = request.next(listed)
 
 
 async def _delete_pins(stores: Stores, board_id: int, pin_ids: list[int]) -> None:

@@ -14,7 +14,6 @@ from datasources.mappings import (
     ListKey,
     Mapping,
     PageRequest,
-    Position,
 )
 from datasources.protocols import ShardTx, Stores
 from feed_engine.feeds.follow_edges import FOLLOWS
@@ -34,14 +33,11 @@ async def blocked(stores: Stores, task: Blocked, cursor: bytes | None, advance: 
         (task.user_id, task.viewer_id),
     ):
         await _unfollow(stores, task, follower_id, user_id, [user_id])
-        position: Position | None = None
-        while True:
-            owned = PageRequest(ListKey(Mapping.USER_HAS_BOARDS, user_id), BOARDS, position)
+        owned: PageRequest | None = PageRequest(ListKey(Mapping.USER_HAS_BOARDS, user_id), BOARDS)
+        while owned:
             [rows] = await stores.shards.mappings.pages([owned])
             await _unfollow(stores, task, follower_id, user_id, [row.to_id for row in rows])
-            if len(rows) < BOARDS:
-                break
-            position = Position(rows[-1].sequence, rows[-1].to_id)
+            owned = owned.next(rows)
 
 
 async def _unfollow(

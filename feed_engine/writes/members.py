@@ -17,7 +17,7 @@ from datasources.mappings import (
     EdgeKey,
     ListKey,
     PageRequest,
-    Position,
+    next_pages,
 )
 from datasources.mappings import Mapping as Lists
 from datasources.protocols import ShardTx, Stores
@@ -130,8 +130,4 @@ async def _boards_of(stores: Stores, user_id: int) -> AsyncIterator[list[int]]:
         pages = await stores.shards.mappings.pages(wanted)
         if ids := list(dict.fromkeys(edge.to_id for page in pages for edge in page)):
             yield ids
-        wanted = [
-            request._replace(after=Position(page[-1].sequence, page[-1].to_id))
-            for request, page in zip(wanted, pages, strict=True)
-            if len(page) == PAGE
-        ]
+        wanted = next_pages(wanted, pages)

@@ -19,7 +19,7 @@ from datasources.mappings import (
     ListKey,
     Mapping,
     PageRequest,
-    Position,
+    next_pages,
 )
 from datasources.protocols import Stores
 from datasources.records import Board, Comment, Image, Interest, Pin, Record, Section, User
@@ -300,11 +300,7 @@ async def _edges(stores: Stores, keys: Keys, users: list[int]) -> AsyncIterator[
                 if edge.from_id in known and edge.to_id in known
                 for created in (edge.sequence // SEQUENCE_STEP,)
             ]
-            requests = [
-                PageRequest(request.key, _PAGE, Position(page[-1].sequence, page[-1].to_id))
-                for request, page in zip(requests, pages, strict=True)
-                if len(page) == _PAGE
-            ]
+            requests = next_pages(requests, pages)
 
 
 def _edge_line(mapping: Mapping, user: str, target: str, created: int) -> AnyLine:

@@ -4,7 +4,7 @@ pin."""
 from collections.abc import Iterator
 from functools import partial
 
-from datasources.mappings import Edge, ListKey, Mapping, PageRequest, Position
+from datasources.mappings import Edge, ListKey, Mapping, PageRequest, next_pages
 from datasources.together import together
 from feed_engine.feeds.bulk import build_feeds
 from feed_engine.feeds.settings import epoch_ms
@@ -76,11 +76,7 @@ async def _add_followers(load: Load, lists: list[ListKey]) -> None:
             "INSERT OR IGNORE INTO affected VALUES (?)",
             [(edge.to_id,) for page in pages for edge in page],
         )
-        requests = [
-            PageRequest(request.key, _PAGE, Position(page[-1].sequence, page[-1].to_id))
-            for request, page in zip(requests, pages, strict=True)
-            if len(page) == _PAGE
-        ]
+        requests = next_pages(requests, pages)
 
 
 async def _pages(load: Load, requests: list[PageRequest]) -> list[list[Edge]]:

@@ -10,7 +10,7 @@ from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
-from datasources.mappings import SEQUENCE_STEP, Edge, ListKey, Mapping, PageRequest, Position
+from datasources.mappings import SEQUENCE_STEP, Edge, ListKey, Mapping, PageRequest
 from datasources.protocols import ShardStore
 from datasources.sql.source_tables import RowRefused
 from gateway.operate.imports.jsonl import PinLine, created_ms, sequence_of
@@ -104,14 +104,13 @@ def _first(target: Target) -> str | None:
 
 async def _edges(shards: ShardStore, board_id: int) -> list[Edge]:
     """The rows of the board's pins, in their order."""
-    found, after = list[Edge](), None
-    while True:
-        request = PageRequest(ListKey(Mapping.BOARD_HAS_PINS, board_id), _PAGE, after)
+    found = list[Edge]()
+    request: PageRequest | None = PageRequest(ListKey(Mapping.BOARD_HAS_PINS, board_id), _PAGE)
+    while request:
         [page] = await patiently(partial(shards.mappings.pages, [request]))
         found += page
-        if len(page) < _PAGE:
-            return found
-        after = Position(page[-1].sequence, page[-1].to_id)
+        request = request.next(page)
+    return found
 
 
 async def _pins(bringer: Bringer, ledger: BackLedger, ids: Sequence[int]) -> list[_Pin]:
