@@ -15,6 +15,7 @@ from functools import cache
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerContext
 from pathlib import Path
+from typing import NamedTuple
 
 from tests.pinway_process import ROOT
 
@@ -47,7 +48,7 @@ class Forked:
         out, its_out = multiprocessing.Pipe(duplex=False)
         error, its_error = multiprocessing.Pipe(duplex=False)
         given = (module, words, dict(environment), folder, its_out, its_error)
-        self._process = _server().Process(target=_run, args=given)
+        self._process = _server().context.Process(target=_run, args=given)
         self._process.start()
         self.stdout, self.stderr = (os.fdopen(os.dup(end.fileno()), "rb") for end in (out, error))
         for end in (out, error, its_out, its_error):
@@ -78,11 +79,32 @@ class Forked:
         self._process.kill()
 
 
+def processor_seconds() -> float:
+    """The processor time of the forked processes that have ended, and of their parent."""
+    if not _server.cache_info().currsize:
+        return 0.0
+    fields = Path(f"/proc/{_server().parent}/stat").read_text().rpartition(")")[2].split()
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+
+
+class _Server(NamedTuple):
+    context: ForkServerContext
+    parent: int
+    """The process that forks."""
+
+
 @cache
-def _server() -> ForkServerContext:
+def _server() -> _Server:
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(list(MODULES))
-    return context
+    told, tell = context.Pipe(duplex=False)
+    first = context.Process(target=_tell_parent, args=(tell,))
+    first.start()
+    return _Server(context, told.recv())
+
+
+def _tell_parent(tell: Connection) -> None:
+    tell.send(os.getppid())
 
 
 def _run(

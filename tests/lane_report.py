@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests import lanes
+from tests import forked, lanes
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -42,7 +42,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def processor_seconds() -> float:
     """The processor time of this process and of its children that have ended."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(usage.ru_utime + usage.ru_stime for usage in used)
+    own = sum(usage.ru_utime + usage.ru_stime for usage in used)
+    return own + forked.processor_seconds()
 
 
 class Teller:
