@@ -8,6 +8,7 @@ descriptors, environment and exit status.
 import multiprocessing
 import os
 import runpy
+import subprocess
 import sys
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -33,6 +34,7 @@ MODULES = (
     "datasources.sqlite",
     "datasources.streaq",
     "feed_engine.related.build",
+    "tests.dumps.killed_dump",
     "tests.migration.seams",
     "pytest",  # each child imports it again as the main module of this process
 )
@@ -77,6 +79,22 @@ class Forked:
 
     def kill(self) -> None:
         self._process.kill()
+
+
+def run(
+    module: str,
+    *words: str,
+    environment: Mapping[str, str] = os.environ,
+    folder: Path = ROOT,
+    timeout: float = 900.0,
+) -> "subprocess.CompletedProcess[str]":
+    """`python -m MODULE WORDS`, forked, to its end."""
+    process = Forked(module, *words, environment=environment, folder=folder)
+    out, error = process.communicate(timeout)
+    assert process.returncode is not None
+    return subprocess.CompletedProcess(
+        [module, *words], process.returncode, out.decode(), error.decode()
+    )
 
 
 def processor_seconds() -> float:

@@ -5,7 +5,6 @@ import json
 import random
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import msgspec
@@ -32,7 +31,7 @@ from tests.dumps.logged_shards import (
     topology,
 )
 from tests.embedded_stores import sqlite_topology
-from tests.pinway_process import ROOT
+from tests.forked import run
 
 pytestmark = pytest.mark.anyio
 KILLS = 3
@@ -116,8 +115,7 @@ async def test_a_killed_increment_goes_on_and_has_each_change(port: int, tmp_pat
     def incrementing(to: Path, last: int) -> "subprocess.CompletedProcess[str]":
         since = str(tmp_path / "dump")
         order = {"topology": str(file), "to": str(to), "last": last, "since": since}
-        command = [sys.executable, "-m", "tests.dumps.killed_dump", json.dumps(order)]
-        return subprocess.run(command, cwd=ROOT, text=True, capture_output=True)
+        return run("tests.dumps.killed_dump", json.dumps(order))
 
     await change(shards, 20, rng)
     await change(shards, 21, rng)

@@ -4,7 +4,6 @@ import json
 import random
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import msgspec
@@ -16,16 +15,15 @@ from gateway.operate.dumps.manifest import FINISHED, NAME, UNFINISHED, Manifest,
 from gateway.operate.dumps.places import opened
 from tests.dumps.filled_shards import fill, sums_of_dump, sums_of_shards
 from tests.embedded_stores import sqlite_topology
+from tests.forked import run
 
 pytestmark = pytest.mark.anyio
-ROOT = Path(__file__).parents[2]
 KILLS = 3
 
 
 def dumping(topology: Path, to: Path, last: int) -> "subprocess.CompletedProcess[str]":
     order = json.dumps({"topology": str(topology), "to": str(to), "last": last, "since": ""})
-    command = [sys.executable, "-m", "tests.dumps.killed_dump", order]
-    return subprocess.run(command, cwd=ROOT, text=True, capture_output=True)
+    return run("tests.dumps.killed_dump", order)
 
 
 def manifest_in(to: Path) -> Manifest:

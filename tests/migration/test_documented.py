@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.forked import Forked
+from tests.forked import run
 from tests.migration.old_world import PASSWORD, USER, OldDatabase
-from tests.migration.processes import SECONDS
 from tests.pinway_process import ROOT
 
 PAGE = ROOT / "docs/how-to/migrate.md"
@@ -74,7 +73,6 @@ def test_the_pages_commands_work_in_their_order(folder: Path) -> None:
 def pinway(line: str, folder: Path) -> str:
     """The output of a documented command."""
     environment = {"PATH": "/usr/bin:/bin", "PINWAY_SOURCE_PASSWORD": PASSWORD}
-    done = Forked("pinway", *shlex.split(line), environment=environment, folder=folder)
-    out, error = done.communicate(SECONDS)
-    assert done.returncode == 0, error.decode()
-    return out.decode()
+    done = run("pinway", *shlex.split(line), environment=environment, folder=folder)
+    assert done.returncode == 0, done.stderr
+    return done.stdout

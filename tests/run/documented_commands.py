@@ -14,7 +14,7 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from gateway.cli import main
-from tests.forked import Forked
+from tests import forked
 from tests.pinway_process import ROOT, free_port
 
 PAGES = ["README.md", *sorted(p.relative_to(ROOT).as_posix() for p in ROOT.glob("docs/**/*.md"))]
@@ -85,19 +85,20 @@ class Newcomer:
             told = f"{text} --url http://127.0.0.1:{self._port}"
             return self._answer(serve, [], lambda: self._finish(["bash", "-c", told]))
         if words[0] == "pinway" and not set(line) & _OF_A_SHELL:
-            return self._fork(shlex.split(text)[1:])
+            return _error(forked.run("pinway", *shlex.split(text)[1:], folder=self.folder))
         return self._finish(["bash", "-o", "pipefail", "-c", text])
 
-    def _fork(self, words: list[str]) -> str:
-        done = Forked("pinway", *words, environment=os.environ, folder=self.folder)
-        out, error = done.communicate(SECONDS)
-        return "" if done.returncode == 0 else (out[-500:] + error[-1500:]).decode()
-
     def _finish(self, command: list[str]) -> str:
-        done = subprocess.run(
-            command, cwd=self.folder, capture_output=True, text=True, timeout=SECONDS, check=False
+        return _error(
+            subprocess.run(
+                command,
+                cwd=self.folder,
+                capture_output=True,
+                text=True,
+                timeout=SECONDS,
+                check=False,
+            )
         )
-        return "" if done.returncode == 0 else done.stdout[-500:] + done.stderr[-1500:]
 
     def _answer(
         self, command: list[str], assignments: list[str], then: Callable[[], str] = lambda: ""
@@ -129,6 +130,10 @@ class Newcomer:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
+
+
+def _error(done: "subprocess.CompletedProcess[str]") -> str:
+    return "" if done.returncode == 0 else done.stdout[-500:] + done.stderr[-1500:]
 
 
 def _read(words: list[str]) -> str:
