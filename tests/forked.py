@@ -35,6 +35,7 @@ MODULES = (
     "datasources.streaq",
     "feed_engine.related.build",
     "tests.dumps.killed_dump",
+    "tests.importing.killed_import",
     "tests.migration.seams",
     "pytest",  # each child imports it again as the main module of this process
 )

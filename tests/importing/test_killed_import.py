@@ -7,7 +7,6 @@ import json
 import os
 import random
 import signal
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ import pytest
 from datasources.factory import StoresConfig
 from datasources.valkey import ValkeyServer
 from feed_engine.feeds.rows import FOLLOWING
+from tests import forked
 from tests.audit import audit
 from tests.embedded_stores import embedded_config, embedded_stores
 from tests.importing.conftest import forget
@@ -24,7 +24,6 @@ from tests.scale import scaled, seed
 
 pytestmark = pytest.mark.anyio
 
-ROOT = Path(__file__).parents[2]
 KILLS = scaled(3, 7)
 
 
@@ -64,12 +63,6 @@ async def run(config: StoresConfig, path: Path, last: int) -> str:
     """Run an import in a separate process, which is killed at its seam `last`, or runs to its end
     (0). Returns its output."""
     order = {"config": dataclasses.asdict(config), "path": str(path), "last": last}
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        *("-m", "tests.importing.killed_import", json.dumps(order)),
-        cwd=ROOT,
-        stdout=asyncio.subprocess.PIPE,
-    )
-    printed, _ = await process.communicate()
-    assert process.returncode == (-signal.SIGKILL if last else 0)
-    return printed.decode()
+    done = await asyncio.to_thread(forked.run, "tests.importing.killed_import", json.dumps(order))
+    assert done.returncode == (-signal.SIGKILL if last else 0), done.stderr
+    return done.stdout
