@@ -9,6 +9,11 @@ A change has three steps, each a topology with a later epoch:
              Then the change waits until no process has a reader lease under the old list.
     ended    the old list is forgotten.
 
+A change that has begun can be taken back: the new list is forgotten. Nobody has read or filled an
+entry by it, so its number may be used again. A command of the change that was stopped meanwhile,
+and goes on, can't save "turned", because the topology has a later epoch. A change that has turned
+can't: processes read by the new list, and fewer and fewer by the old one, which never comes back.
+
 Why no reader gets an older value than an acknowledged write:
 
 *   An entry of the new list was read from its shard after the fences were raised. So it has the
@@ -59,6 +64,11 @@ class CacheLists(msgspec.Struct, frozen=True, omit_defaults=True):
         """The list with the highest number."""
         return max(filter(None, (self.read, self.other)), key=lambda found: found.number)
 
+    @property
+    def unwanted(self) -> CacheList:
+        """The list with the lowest number."""
+        return min(filter(None, (self.read, self.other)), key=lambda found: found.number)
+
 
 def addresses_of(text: str) -> list[str]:
     """The addresses in `HOST:PORT[,HOST:PORT]`, in the form of a list. Raises ConfigError."""
@@ -82,6 +92,12 @@ def addresses_of(text: str) -> list[str]:
 def address_of(host: str, port: int) -> str:
     """The name of a server in lists, hashes and messages."""
     return f"{host}:{port}"
+
+
+def text_of(addresses: Iterable[str]) -> str:
+    """The addresses as settings and commands have them: an IPv6 address in brackets."""
+    found = [host_and_port(name) for name in addresses]
+    return ",".join(f"[{host}]:{port}" if ":" in host else f"{host}:{port}" for host, port in found)
 
 
 def host_and_port(address: str) -> tuple[str, int]:

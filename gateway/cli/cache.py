@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from datasources.cache_lists import addresses_of
+from datasources.cache_lists import addresses_of, text_of
 from gateway.cli.options import with_settings
 from gateway.cli.output import as_json, print_result
 from gateway.cli.shards.operation import run
@@ -40,7 +40,8 @@ def show_command(settings: Settings, as_json: bool) -> None:
 def servers_command(settings: Settings, servers: str, force: bool) -> None:
     """Change the list of memcached servers in all running gateways.
 
-    A command that was interrupted is run again with the same list, and goes on.
+    A command that was interrupted is run again with the same list, and goes on. `rollback` takes
+    it back instead, until gateways read by the new list.
     """
     addresses = addresses_of(servers)
     cache_servers.check(settings)
@@ -51,17 +52,25 @@ def servers_command(settings: Settings, servers: str, force: bool) -> None:
     run(settings, "change the memcached servers", change)
 
 
+@cache.command("rollback")
+@with_settings
+def rollback_command(settings: Settings) -> None:
+    """Take a change of the list back that has begun: gateways have not read by the new list."""
+    cache_servers.check(settings)
+    run(settings, "take the change of the memcached servers back", cache_servers.rollback)
+
+
 def lines(found: Mapping[str, Any]) -> list[str]:
     """The state of the list as text."""
-    told = [f"list {found['list']} of the {found['from']}: {', '.join(found['servers'])}"]
+    told = [f"list {found['list']} of the {found['from']}: {text_of(found['servers'])}"]
     other, step = found["other"], found["step"]
     if other is not None:
         wanted = other if step == "begun" else found
         told.append(
             f"a change to list {wanted['list']} has {step}; entries are removed by list "
-            f"{other['list']}, too: {', '.join(other['servers'])}"
+            f"{other['list']}, too: {text_of(other['servers'])}"
         )
-        told.append(f"run `pinway cache servers {','.join(wanted['servers'])}` to end it")
+        told.append(found["next"])
     if sorted(found["settings"]) != sorted(found["servers"]):
-        told.append(f"the settings name others: {', '.join(found['settings'])}")
+        told.append(f"the settings name others: {text_of(found['settings'])}")
     return told

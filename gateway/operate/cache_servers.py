@@ -1,10 +1,11 @@
 """Changes the list of memcached servers while gateways run (`datasources.cache_lists`).
 
 The topology has the step that was reached. So a command that was killed is run again, with the same
-list, and goes on.
+list, and goes on. A change that has only begun can be taken back instead.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,7 @@ from datasources.cache_lists import (
     begun,
     first_list,
     host_and_port,
+    text_of,
     turned,
 )
 from datasources.errors import ConfigError, StoreError
@@ -31,6 +33,7 @@ from gateway.settings import Settings
 from gateway.site.embedded_stores import topology_url
 
 SCHEME = "memcached://"
+BEGUN, TURNED = "begun", "turned"
 
 
 @dataclass(frozen=True)
@@ -62,12 +65,31 @@ class Change:
             self.tell(f"1 of 3: all gateways will remove entries by list {lists.read.number + 1}")
         elif lists.wanted.servers.keys() != set(addresses):
             raise ConfigError(
-                f"a change to {', '.join(lists.wanted.servers)} goes on: end it first, with "
-                f"`pinway cache servers {','.join(lists.wanted.servers)}`; nothing was changed"
+                f"a change of the memcached servers from {text_of(lists.unwanted.servers)} to "
+                f"{text_of(lists.wanted.servers)} has {step_of(lists)}: {next_commands(lists)}; "
+                "nothing was changed"
             )
         else:
             self.tell(f"the change to list {lists.wanted.number} goes on")
         await self._go_on(topology)
+
+    async def rollback(self) -> None:
+        """Take a change that has begun back: the old list alone is in use. Does nothing without a
+        change. Raises ConfigError for a change that has turned, StoreError."""
+        topology = await self.source.load()
+        lists = topology.caches
+        if lists is None or lists.other is None:
+            self.tell("no change goes on: nothing was changed")
+            return
+        if step_of(lists) == TURNED:
+            raise ConfigError(
+                f"gateways read by list {lists.read.number} already: end the change with "
+                f"`{command_to(lists.read)}`, then change back with `{command_to(lists.other)}`; "
+                "nothing was changed"
+            )
+        # No fence and no wait: nobody has read or filled an entry by the new list.
+        await self._save(topology, CacheLists(lists.read))
+        self.tell(f"the change was taken back: list {lists.read.number} alone is in use")
 
     async def _go_on(self, topology: Topology) -> None:
         assert topology.caches is not None
@@ -126,17 +148,29 @@ async def change(work: Work, addresses: Sequence[str], *, force: bool) -> None:
     """Change the list of the servers. Raises ConfigError, StoreError."""
     if work.topology.moving:
         raise ConfigError("shards are being moved: end the move first; nothing was changed")
+    async with _change(work) as found:
+        await found.run(addresses, force=force)
+
+
+async def rollback(work: Work) -> None:
+    """Take a change that has begun back. Raises ConfigError, StoreError."""
+    async with _change(work) as found:
+        await found.rollback()
+
+
+@asynccontextmanager
+async def _change(work: Work) -> AsyncIterator[Change]:
     generations = open_generations(topology_url(work.settings))
     assert generations is not None  # see `check`
     try:
-        await Change(
+        yield Change(
             source=work.source,
             settings=addresses_in(work.settings),
             reach=_reach,
             raise_fences=lambda topology: _raise_fences(work, topology),
             end_lists=generations.end_lists,
             tell=work.tell,
-        ).run(addresses, force=force)
+        )
     finally:
         await generations.close()
 
@@ -153,16 +187,30 @@ def shown(topology: Topology, settings: Settings) -> dict[str, Any]:
         "list": known.number,
         "servers": list(known.servers),
         "step": step_of(lists),
+        "next": None if lists is None or other is None else next_commands(lists),
         "other": None if other is None else _as_dict(other),
         "settings": addresses_in(settings),
     }
 
 
 def step_of(lists: CacheLists | None) -> str | None:
-    """The step of the change that goes on: "begun" or "turned"."""
+    """The step of the change that goes on: BEGUN or TURNED."""
     if lists is None or lists.other is None:
         return None
-    return "turned" if lists.wanted is lists.read else "begun"
+    return TURNED if lists.wanted is lists.read else BEGUN
+
+
+def next_commands(lists: CacheLists) -> str:
+    """The commands that end a change that goes on."""
+    end = f"end it with `{command_to(lists.wanted)}`"
+    if step_of(lists) == BEGUN:
+        return f"{end}, or take it back with `pinway cache rollback`"
+    return f"{end}, before another change"
+
+
+def command_to(known: CacheList) -> str:
+    """The command that changes to a list, or continues a change to it."""
+    return f"pinway cache servers {text_of(known.servers)}"
 
 
 def _as_dict(known: CacheList) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, NamedTuple
 
+from datasources.cache_lists import text_of
 from datasources.errors import ConfigError, PinwayError, StoreError
 from datasources.protocols import IndexState, SearchStore, Stores
 from gateway.http.this_machine import closed
@@ -177,14 +178,14 @@ def cache_list(settings: Settings, stores: Stores) -> list[Finding]:
         named = cache_servers.addresses_in(settings)
     except ConfigError as error:
         return [Finding(check, FAULT, str(error), "name the same cache in all gateways")]
-    servers = ",".join(lists.wanted.servers)
-    told = f"list {lists.read.number} of epoch {topology.epoch}: {','.join(lists.read.servers)}"
+    servers = text_of(lists.read.servers)
+    told = f"list {lists.read.number} of epoch {topology.epoch}: {servers}"
     if (step := cache_servers.step_of(lists)) is not None:
-        told = f"{told}; a change to list {lists.wanted.number} has {step}"
-        advice = f"if no command runs, end it: `pinway cache servers {servers}`"
+        told = f"{told}; a change to {text_of(lists.wanted.servers)} has {step}"
+        advice = f"if no command runs, {cache_servers.next_commands(lists)}"
         return [Finding(check, WARNING, told, advice)]
     if sorted(named) != sorted(lists.read.servers):
-        told = f"{told}; the settings name {','.join(named)}, which has no effect"
+        told = f"{told}; the settings name {text_of(named)}, which has no effect"
         return [Finding(check, WARNING, told, f"set stores.object_cache = memcached://{servers}")]
     return [Finding(check, OK, told)]
 

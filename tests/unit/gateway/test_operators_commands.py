@@ -49,7 +49,8 @@ def commands(command: click.Command, *path: str) -> Iterator[tuple[str, click.Co
 
 
 WITHOUT = {"run", "serve", "worker", "init", "export", "completion"}
-WITHOUT |= {"stack up", "stack down", "stack logs", "shards watch", "cache servers"}
+WITHOUT |= {"stack up", "stack down", "stack logs", "shards watch"}
+WITHOUT |= {"cache servers", "cache rollback"}
 WITHOUT |= {
     f"shards {change}" for change in ("add", "remove", "open", "promote", "attach", "detach")
 }

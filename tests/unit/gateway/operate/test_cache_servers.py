@@ -1,5 +1,6 @@
 """The change of the list of memcached servers: its steps, also when it is killed between them."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,13 +10,13 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from datasources.cache_lists import CacheLists, first_list, next_list
+from datasources.cache_lists import CacheLists, addresses_of, first_list, next_list
 from datasources.errors import ConfigError, StoreConflict, StoreCorrupt, StoreUnavailable
 from datasources.file import FileTopology
 from datasources.topology import ModShards, ShardRange, Topology, check_next, dump, parse
 from gateway.cli.cache import cache
 from gateway.operate import doctor
-from gateway.operate.cache_servers import Change, check, shown
+from gateway.operate.cache_servers import BEGUN, Change, check, shown, step_of
 from gateway.settings import changed, read_settings
 from tests.contract.shards import with_epoch
 
@@ -48,9 +49,13 @@ class World:
     seen: list[tuple[CacheLists | None, int, int]] = field(default_factory=list)
 
     async def change(self, addresses: Sequence[str], *, force: bool = False) -> None:
-        await Change(
-            self, OLD, self.reach, self.raise_fences, self.end_lists, self.told.append
-        ).run(addresses, force=force)
+        await self._command().run(addresses, force=force)
+
+    async def rollback(self) -> None:
+        await self._command().rollback()
+
+    def _command(self) -> Change:
+        return Change(self, OLD, self.reach, self.raise_fences, self.end_lists, self.told.append)
 
     async def load(self) -> Topology:
         return await self.source.load()
@@ -133,8 +138,11 @@ async def test_a_change_that_is_killed_goes_on(world: World, lives: int, late: b
     left = (await world.load()).caches
     world.lives = 1000
     if left is not None and left.other is not None:
-        with pytest.raises(ConfigError, match=r"a change to b:1, c:1 goes on.* b:1,c:1`; nothing"):
+        step = re.escape(step_of(left) or "")
+        told = rf"from a:1,b:1 to b:1,c:1 has {step}: end it with `pinway cache servers b:1,c:1`"
+        with pytest.raises(ConfigError, match=rf"{told}, .*; nothing was changed") as refused:
             await world.change(["d:1"])
+        assert ("`pinway cache rollback`" in str(refused.value)) == (step == BEGUN)
         assert (await world.load()).caches == left
     await world.change(NEW)
     check_safe(world)
@@ -142,6 +150,79 @@ async def test_a_change_that_is_killed_goes_on(world: World, lives: int, late: b
     assert found == CacheLists(next_list(first_list(OLD), NEW))
     assert world.fences >= 2
     assert world.lowest == 2
+
+
+@pytest.mark.parametrize("late", [False, True])
+async def test_a_change_that_has_begun_is_taken_back_also_when_that_is_killed(
+    world: World, late: bool
+) -> None:
+    world.lives = 3
+    with pytest.raises(Killed):
+        await world.change(NEW)
+    world.lives, world.late = 1, late
+    with pytest.raises(Killed):
+        await world.rollback()
+    world.lives = 1000
+    await world.rollback()
+    check_safe(world)
+    back = await world.load()
+    assert back.caches == CacheLists(first_list(OLD))
+    await world.rollback()
+    assert world.told[-1] == "no change goes on: nothing was changed"
+    assert await world.load() == back
+    await world.change(["d:1"])
+    check_safe(world)
+    assert (await world.load()).caches == CacheLists(next_list(first_list(OLD), ["d:1"]))
+    assert world.fences == back.epoch + 1  # of the change that came later
+
+
+async def test_a_command_that_was_stopped_can_not_turn_a_change_that_was_taken_back(
+    world: World,
+) -> None:
+    """Nor a later change, which has the same number."""
+
+    class Stopped(World):
+        async def raise_fences(self, topology: Topology) -> None:
+            await world.rollback()
+            world.lives = 2
+            with pytest.raises(Killed):
+                await world.change(["d:1"])
+
+    with pytest.raises(StoreConflict):
+        await Stopped(world.source).change(NEW)
+    left = (await world.load()).caches
+    assert left is not None
+    assert (step_of(left), list(left.wanted.servers)) == (BEGUN, ["d:1"])
+
+
+async def test_a_change_that_has_turned_is_not_taken_back(world: World) -> None:
+    world.lives = 4
+    with pytest.raises(Killed):
+        await world.change(NEW)
+    world.lives, left = 1000, await world.load()
+    told = (
+        "gateways read by list 2 already: end the change with `pinway cache servers b:1,c:1`, then "
+        "change back with `pinway cache servers a:1,b:1`; nothing was changed"
+    )
+    with pytest.raises(ConfigError, match=re.escape(told)):
+        await world.rollback()
+    assert await world.load() == left
+    await world.change(NEW)
+    await world.change(OLD)
+    check_safe(world)
+    assert world.lowest == 3
+
+
+async def test_the_told_commands_have_ipv6_addresses_in_brackets(world: World) -> None:
+    wanted = addresses_of("[::1]:1,b:1")
+    world.lives = 2
+    with pytest.raises(Killed):
+        await world.change(wanted)
+    with pytest.raises(ConfigError, match=re.escape("`pinway cache servers [::1]:1,b:1`")):
+        await world.change(OLD)
+    world.lives = 1000
+    await world.change(addresses_of("[::1]:1,b:1"))
+    assert world.told[-1] == "3 of 3: list 2 alone is in use"
 
 
 async def test_a_server_that_does_not_answer_is_refused_unless_it_is_forced(world: World) -> None:
@@ -217,8 +298,11 @@ async def test_doctor_tells_of_a_change_that_was_interrupted_and_of_other_settin
     with pytest.raises(Killed):
         await world.change(NEW)
     state, told, advice = await finding("memcached://a:1,b:1")
-    assert (state, told.endswith("a change to list 2 has begun")) == ("warning", True)
-    assert "`pinway cache servers b:1,c:1`" in advice
+    assert (state, told.endswith("a change to b:1,c:1 has begun")) == ("warning", True)
+    assert advice == (
+        "if no command runs, end it with `pinway cache servers b:1,c:1`, or take it back with "
+        "`pinway cache rollback`"
+    )
     world.lives = 1000
     await world.change(NEW)
     state, told, advice = await finding("memcached://a:1,b:1")
