@@ -192,8 +192,9 @@ class MemcachedObjectCache:
             )
 
     async def ping(self) -> None:
-        for node in list(self._nodes.values()):
-            await self._ping(node)
+        # Nothing is read from the servers of the other list of a change.
+        for address in self._lists.read.addresses:
+            await self._ping(self._nodes[address])
 
     def pools(self) -> list[PoolState]:
         """The states of the pools of connections."""

@@ -17,11 +17,10 @@ from datasources.cache_lists import (
     addresses_of,
     begun,
     first_list,
-    host_and_port,
     text_of,
     turned,
 )
-from datasources.errors import ConfigError, StoreError
+from datasources.errors import ConfigError, StoreConflict, StoreError
 from datasources.factory import open_generations
 from datasources.protocols import TopologySource
 from datasources.replication.steps import Tell
@@ -38,13 +37,14 @@ BEGUN, TURNED = "begun", "turned"
 
 @dataclass(frozen=True)
 class Change:
-    """The means of a change. `settings`: the servers that the settings name. `reach` raises
-    StoreError for a server that does not answer, `raise_fences` raises the fences of all shards to
+    """The means of a change. `settings`: the servers that the settings name. `reach` gives a
+    server's mark; it raises StoreError for a server that does not answer, and ConfigError for a
+    name of several servers. `raise_fences` raises the fences of all shards to
     a topology's epoch, and `end_lists` ends the reader leases under earlier lists."""
 
     source: TopologySource
     settings: Sequence[str]
-    reach: Callable[[str], Awaitable[None]]
+    reach: Callable[[str], Awaitable[str]]
     raise_fences: Callable[[Topology], Awaitable[None]]
     end_lists: Callable[[int], Awaitable[None]]
     tell: Tell
@@ -58,9 +58,7 @@ class Change:
             if lists.read.servers.keys() == set(addresses):
                 self.tell("these are the servers already: nothing was changed")
                 return
-            new = [name for name in addresses if name not in lists.read.servers]
-            if not force:
-                await self._check_reached(new)
+            await self._check(addresses, lists.read, force=force)
             topology = await self._save(topology, begun(lists.read, addresses))
             self.tell(f"1 of 3: all gateways will remove entries by list {lists.read.number + 1}")
         elif lists.wanted.servers.keys() != set(addresses):
@@ -105,18 +103,35 @@ class Change:
         await self._save(topology, CacheLists(lists.read))
         self.tell(f"3 of 3: list {lists.read.number} alone is in use")
 
-    async def _check_reached(self, addresses: Sequence[str]) -> None:
+    async def _check(self, addresses: Sequence[str], known: CacheList, *, force: bool) -> None:
+        """Raises ConfigError for a server that comes in and does not answer, unless `force`, and
+        for a server with two names."""
+        marks: dict[str, str] = {}
         for address in addresses:
             try:
-                await self.reach(address)
+                mark = await self.reach(address)
+            except ConfigError as error:
+                raise ConfigError(f"{error}; nothing was changed") from None
             except StoreError as error:
+                if force or address in known.servers:
+                    continue
                 raise ConfigError(
                     f"{error}; nothing was changed: start it, mend its address, or add --force"
                 ) from None
+            if (other := marks.setdefault(mark, address)) != address:
+                raise ConfigError(
+                    f"{other} and {address} are one server: name it once; nothing was changed"
+                )
 
     async def _save(self, topology: Topology, lists: CacheLists) -> Topology:
         following = replace(topology, epoch=topology.epoch + 1, caches=lists)
-        await self.source.save(following, expected_epoch=topology.epoch)
+        try:
+            await self.source.save(following, expected_epoch=topology.epoch)
+        except StoreConflict as error:
+            raise StoreConflict(
+                f"{error}: somebody else changed the topology; look at `pinway cache show`, and "
+                "run the command again"
+            ) from error
         return following
 
 
@@ -217,14 +232,10 @@ def _as_dict(known: CacheList) -> dict[str, Any]:
     return {"list": known.number, "servers": list(known.servers)}
 
 
-async def _reach(address: str) -> None:
-    from datasources.memcached import MemcachedObjectCache
+async def _reach(address: str) -> str:
+    from datasources.memcached.reach import reach
 
-    cache = MemcachedObjectCache([host_and_port(address)])
-    try:
-        await cache.ping()
-    finally:
-        await cache.close()
+    return await reach(address)
 
 
 async def _raise_fences(work: Work, topology: Topology) -> None:

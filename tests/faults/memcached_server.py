@@ -10,11 +10,11 @@ from datasources.memcached import MemcachedObjectCache
 
 
 @contextmanager
-def memcached(port: int) -> Iterator[int]:
+def memcached(port: int, host: str = "127.0.0.1") -> Iterator[int]:
     """A memcached at this port, killed at the end. Yields its process id."""
     binary = shutil.which("memcached")
     assert binary, "memcached is not installed: apt-get install memcached"
-    command = [binary, "-l", "127.0.0.1", "-p", str(port), "-U", "0", "-u", "nobody"]
+    command = [binary, "-l", host, "-p", str(port), "-U", "0", "-u", "nobody"]
     with subprocess.Popen(command) as process:
         try:
             yield process.pid
@@ -24,12 +24,16 @@ def memcached(port: int) -> Iterator[int]:
 
 async def until_it_answers(cache: MemcachedObjectCache, process_port: int) -> None:
     """Wait until the server listens, and the cache reaches it."""
+    await until_listening("127.0.0.1", process_port)
+    await cache.ping()
+
+
+async def until_listening(host: str, port: int) -> None:
     while True:
         try:
-            _, writer = await asyncio.open_connection("127.0.0.1", process_port)
+            _, writer = await asyncio.open_connection(host, port)
         except OSError:
             await asyncio.sleep(0.01)
             continue
         writer.close()
-        await cache.ping()
         return

@@ -10,12 +10,38 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import count
+from typing import NamedTuple, Protocol
 
 from datasources.errors import StoreTimeout, StoreUnavailable
 from datasources.protocols import Stores
 from feed_engine import writes
 from feed_engine.writes import PinChange
 from loaders import Loaders
+
+
+class Gateway(Protocol):
+    """A gateway as the clients of registers use it."""
+
+    async def write(self, owner: int, pin: int, title: str, key: str) -> None:
+        """Write a pin's title. Raises StoreTimeout or StoreUnavailable if the write was not
+        acknowledged."""
+
+    async def read(self, pin: int) -> str:
+        """A pin's title."""
+
+
+class OfStores(NamedTuple):
+    """A gateway in this process, by its stores."""
+
+    stores: Stores
+
+    async def write(self, owner: int, pin: int, title: str, key: str) -> None:
+        await writes.update_pin(self.stores, owner, pin, PinChange(title=title), key=key)
+
+    async def read(self, pin: int) -> str:
+        found = await Loaders(self.stores).pins.load(pin)
+        assert found is not None
+        return found.title
 
 
 class TooOld(AssertionError):
@@ -33,26 +59,23 @@ class Register:
     begun: int = 0
     acknowledged: int = 0
 
-    async def write(self, gateways: Sequence[Stores]) -> None:
+    async def write(self, gateways: Sequence[Gateway]) -> None:
         """Write the next number, through one gateway after the other until one acknowledges it."""
         self.begun += 1
         number, key = self.begun, secrets.token_hex(10)
-        change = PinChange(title=str(number))
         for at in count(self.number):
-            stores = gateways[at % len(gateways)]
+            gateway = gateways[at % len(gateways)]
             try:
-                await writes.update_pin(stores, self.owner, self.pin, change, key=key)
+                await gateway.write(self.owner, self.pin, str(number), key)
                 break
             except (StoreTimeout, StoreUnavailable):
                 await asyncio.sleep(0.05)
         self.acknowledged = number
 
-    async def read(self, stores: Stores) -> int:
+    async def read(self, gateway: Gateway) -> int:
         """Read through a gateway. Raises TooOld."""
         least = self.acknowledged
-        pin = await Loaders(stores).pins.load(self.pin)
-        assert pin is not None
-        number = int(pin.title)
+        number = int(await gateway.read(self.pin))
         if number < least:
             raise TooOld(f"pin {self.pin}: {number} was read after {least} was acknowledged")
         assert number <= self.begun

@@ -6,7 +6,7 @@ import asyncio
 import random
 import secrets
 import uuid
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -25,7 +25,7 @@ from tests.faults.cache_weaknesses import WEAKNESSES
 from tests.faults.memcached_server import memcached
 from tests.faults.nemesis import Nemesis
 from tests.faults.redis_server import valkey_at
-from tests.faults.registers import Register, TooOld
+from tests.faults.registers import Gateway, OfStores, Register, TooOld
 from tests.linearizability import History
 from tests.people import People
 from tests.proxy import Proxy, proxied
@@ -101,7 +101,7 @@ async def until_ended(work: "asyncio.Task[None]", others: list["asyncio.Task[Non
 class Reading:
     """Clients that write and read pins' titles through both gateways."""
 
-    here: Site
+    gateways: Sequence[Gateway]
     chooser: random.Random
     registers: list[Register]
     reads: int = 0
@@ -111,13 +111,14 @@ class Reading:
         board = await people.board(await people.user())
         pins = [await people.pin(board) for _ in PAUSES]
         registers = [Register(board.owner_id, pin.id, n) for n, pin in enumerate(pins)]
+        begun = cls([OfStores(stores) for stores in here.gateways], chooser, registers)
         for register in registers:
-            await register.write(here.gateways)
-        return cls(here, chooser, registers)
+            await register.write(begun.gateways)
+        return begun
 
     def clients(self) -> "list[asyncio.Task[None]]":
         calls = [self._write(*one) for one in zip(self.registers, PAUSES, strict=True)]
-        calls += [self._read(stores) for stores in self.here.gateways for _ in range(READERS)]
+        calls += [self._read(gateway) for gateway in self.gateways for _ in range(READERS)]
         return [asyncio.create_task(call) for call in calls]
 
     async def last(self, seconds: float) -> None:
@@ -128,12 +129,12 @@ class Reading:
 
     async def _write(self, register: Register, pause: float) -> None:
         while True:
-            await register.write(self.here.gateways)
+            await register.write(self.gateways)
             await asyncio.sleep(self.chooser.uniform(0.0, pause))
 
-    async def _read(self, stores: Stores) -> None:
+    async def _read(self, gateway: Gateway) -> None:
         while True:
-            await self.chooser.choice(self.registers).read(stores)
+            await self.chooser.choice(self.registers).read(gateway)
             self.reads += 1
             await asyncio.sleep(self.chooser.uniform(0.0, 0.02))
 

@@ -41,6 +41,7 @@ class World:
 
     source: FileTopology
     away: set[str] = field(default_factory=set)
+    same: dict[str, str] = field(default_factory=dict)
     fences: int = 0
     lowest: int = 1
     lives: int = 1000
@@ -65,9 +66,10 @@ class World:
         await self.source.save(topology, expected_epoch=expected_epoch)
         await self._done()
 
-    async def reach(self, address: str) -> None:
+    async def reach(self, address: str) -> str:
         if address in self.away:
             raise StoreUnavailable(f"object cache {address}: refused")
+        return self.same.get(address, address)
 
     async def raise_fences(self, topology: Topology) -> None:
         self._live()
@@ -234,6 +236,40 @@ async def test_a_server_that_does_not_answer_is_refused_unless_it_is_forced(worl
     assert (await world.load()).epoch == 4
 
 
+async def test_a_server_with_two_names_is_refused(world: World) -> None:
+    world.same = {"other:1": "b:1"}
+    told = "b:1 and other:1 are one server: name it once; nothing was changed"
+    with pytest.raises(ConfigError, match=told):
+        await world.change(["b:1", "other:1"], force=True)
+    assert await world.load() == TOPOLOGY
+    await world.change(["a:1", "other:1"])  # another name in place of the first
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "'': '' must be host:port"),
+        ("a:1,", "'a:1,': '' must be host:port"),
+        ("a:1,a:1", "'a:1,a:1': a:1 is there twice"),
+        ("::1:1", "an IPv6 address needs brackets"),
+        ("a", "'a' must be host:port"),
+        ("a:1/x", "it must end after the last port"),
+    ],
+)
+def test_a_list_that_names_no_servers_is_refused(text: str, told: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(told) + ".*; nothing was changed"):
+        addresses_of(text)
+
+
+async def test_forty_servers_replace_two(world: World) -> None:
+    wanted = addresses_of(",".join(f"host{n}:11211" for n in range(40)))
+    await world.change(wanted)
+    check_safe(world)
+    found = (await world.load()).caches
+    assert found is not None
+    assert sorted(found.read.servers) == sorted(wanted)
+
+
 async def test_another_change_of_the_topology_at_the_same_time_is_no_loss(world: World) -> None:
     class Slow(World):
         async def raise_fences(self, topology: Topology) -> None:
@@ -241,7 +277,7 @@ async def test_another_change_of_the_topology_at_the_same_time_is_no_loss(world:
             await self.source.save(later, expected_epoch=topology.epoch)
 
     slow = Slow(world.source)
-    with pytest.raises(StoreConflict):
+    with pytest.raises(StoreConflict, match=r"epoch 3, not 2: .*run the command again"):
         await slow.change(NEW)
     await world.change(NEW)
     assert world.fences == 3
