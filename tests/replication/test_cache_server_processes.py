@@ -97,7 +97,7 @@ class Scene:
         )
 
     async def doctor(self) -> dict[str, str]:
-        """What `pinway doctor` finds about the list."""
+        """The finding of `pinway doctor` about the list."""
         words = ["doctor", "--json", "--config", str(self.folder / "gateway0.toml")]
         done = await asyncio.to_thread(CliRunner().invoke, main, words)
         found = json.loads(done.stdout)["findings"]

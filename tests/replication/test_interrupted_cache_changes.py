@@ -114,7 +114,7 @@ async def test_a_command_that_loses_zookeeper_at_a_seam_is_ended_by_its_repetiti
 async def test_a_memcached_that_is_stopped_in_the_middle_of_a_change_holds_nothing_up(
     stores: Stores, pairs: Pairs, tmp_path: Path, server: int
 ) -> None:
-    """It goes on when the change has ended, and comes back into the list later."""
+    """The server goes on when the change has ended, and comes back into the list later."""
     async with opened(stores, pairs, tmp_path) as (here, command), read_and_written(here) as run:
         cache = here.servers[server]
 

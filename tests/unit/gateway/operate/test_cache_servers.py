@@ -181,7 +181,7 @@ async def test_a_change_that_has_begun_is_taken_back_also_when_that_is_killed(
 async def test_a_command_that_was_stopped_can_not_turn_a_change_that_was_taken_back(
     world: World,
 ) -> None:
-    """Nor a later change, which has the same number."""
+    """A later change, which has the same number, is not turned by it either."""
 
     class Stopped(World):
         async def raise_fences(self, topology: Topology) -> None:
