@@ -58,6 +58,8 @@ from datasources.topology import Topology
 LEASED = 1  # the lowest bit of a lease's flags
 LEASE_SECONDS = 10
 TIME_TO_LIVE = 24 * 3600  # seconds, at most
+PREFIX = "object_cache-"
+"""The start of the servers' names among the generations."""
 
 Found = dict[int, bytes | Lease]
 
@@ -302,7 +304,14 @@ class MemcachedObjectCache:
 
 def _server(node: Node) -> str:
     """The server's name among the generations."""
-    return f"object_cache-{node.name}"
+    return f"{PREFIX}{node.name}"
+
+
+async def followed_addresses(generations: Generations) -> set[str]:
+    """The addresses that any process has followed as servers of the cache of objects. Raises
+    StoreError."""
+    names = await generations.servers()
+    return {name.removeprefix(PREFIX) for name in names if name.startswith(PREFIX)}
 
 
 def _id(lease: Lease) -> int:

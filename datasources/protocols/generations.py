@@ -70,6 +70,9 @@ class Generations(Protocol):
         """Raise the generation of every server that any process has followed. Otherwise as
         `shut`; no server is shut."""
 
+    async def servers(self) -> set[str]:
+        """Every server that any process has followed. Raises StoreError."""
+
     def states(self) -> list[GenerationState]: ...
 
     async def close(self) -> None: ...

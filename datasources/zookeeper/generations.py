@@ -184,14 +184,14 @@ class ZooKeeperGenerations:
             settled = found.settled
         await asyncio.sleep(max(0.0, settled - self._clock()))
 
-    async def raise_all(self) -> None:
+    async def servers(self) -> set[str]:
         try:
-            names = await self._client.call(lambda zk: zk.get_children_async(self._path))
+            return {*await self._call(lambda zk: zk.get_children_async(self._path))}
         except NoNodeError:
-            return
-        except KazooException as error:
-            raise _unavailable(error) from error
-        if names:
+            return set()
+
+    async def raise_all(self) -> None:
+        if names := await self.servers():
             await self._commit([("set_data", self._node(name), b"%d" % _base()) for name in names])
             await asyncio.sleep(LEASE_SECONDS + MARGIN)
 

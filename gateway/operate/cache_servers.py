@@ -7,6 +7,7 @@ list, and goes on. A change that has only begun can be taken back instead.
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from msgspec.structs import replace
@@ -37,13 +38,15 @@ BEGUN, TURNED = "begun", "turned"
 
 @dataclass(frozen=True)
 class Change:
-    """The means of a change. `settings`: the servers that the settings name. `reach` gives a
-    server's mark; it raises StoreError for a server that does not answer, and ConfigError for a
-    name of several servers. `raise_fences` raises the fences of all shards to
-    a topology's epoch, and `end_lists` ends the reader leases under earlier lists."""
+    """The means of a change. `settings`: the servers that the settings name. `followed` gives
+    the servers that any gateway has used. `reach` gives a server's mark; it raises StoreError for a
+    server that does not answer, and ConfigError for a name of several servers. `raise_fences`
+    raises the fences of all shards to a topology's epoch, and `end_lists` ends the reader leases
+    under earlier lists."""
 
     source: TopologySource
     settings: Sequence[str]
+    followed: Callable[[], Awaitable[set[str]]]
     reach: Callable[[str], Awaitable[str]]
     raise_fences: Callable[[Topology], Awaitable[None]]
     end_lists: Callable[[int], Awaitable[None]]
@@ -53,6 +56,8 @@ class Change:
         """Change to these servers, or continue a change to them. Servers that come in must
         answer, unless `force`. Raises ConfigError, StoreError."""
         topology = await self.source.load()
+        if topology.caches is None:
+            await self._check_settings()
         lists = topology.caches or CacheLists(first_list(self.settings))
         if lists.other is None:
             if lists.read.servers.keys() == set(addresses):
@@ -103,9 +108,20 @@ class Change:
         await self._save(topology, CacheLists(lists.read))
         self.tell(f"3 of 3: list {lists.read.number} alone is in use")
 
+    async def _check_settings(self) -> None:
+        """Raises ConfigError if the settings, which name the list of the first change, name a
+        server that gateways do not use: gateways would read by another list at once."""
+        followed = await self.followed()
+        if followed and (others := [name for name in self.settings if name not in followed]):
+            raise ConfigError(
+                f"the setting stores.object_cache names {text_of(others)}, which no gateway has "
+                f"used; gateways have used {text_of(sorted(followed))}. Before the first change, "
+                "name the servers that gateways use now; nothing was changed"
+            )
+
     async def _check(self, addresses: Sequence[str], known: CacheList, *, force: bool) -> None:
-        """Raises ConfigError for a server that comes in and does not answer, unless `force`, and
-        for a server with two names."""
+        """Raises ConfigError for a server that comes in and does not answer, unless `force`; for a
+        name of several servers; and for a server with two names."""
         marks: dict[str, str] = {}
         for address in addresses:
             try:
@@ -175,12 +191,15 @@ async def rollback(work: Work) -> None:
 
 @asynccontextmanager
 async def _change(work: Work) -> AsyncIterator[Change]:
+    from datasources.memcached.cache import followed_addresses
+
     generations = open_generations(topology_url(work.settings))
     assert generations is not None  # see `check`
     try:
         yield Change(
             source=work.source,
             settings=addresses_in(work.settings),
+            followed=partial(followed_addresses, generations),
             reach=_reach,
             raise_fences=lambda topology: _raise_fences(work, topology),
             end_lists=generations.end_lists,

@@ -186,6 +186,7 @@ async def test_two_writers_both_have_to_reach_the_server_before_it_is_read(cache
 async def test_a_raise_of_all_generations_shuts_nothing(caches: Caches) -> None:
     here, there = caches.process(), caches.process()
     before = {server: await leased(there, server) for server in (SERVER, OTHER)}
+    assert await here.servers() == {SERVER, OTHER}
     await here.raise_all()
     for server, generation in before.items():
         assert there.readable(server) != generation
@@ -196,6 +197,7 @@ async def test_a_raise_where_no_process_has_followed_a_server_does_nothing(
     databases: Stack,
 ) -> None:
     alone = ZooKeeperGenerations(zookeeper_hosts(databases), f"/tests/{uuid.uuid4().hex}")
+    assert await alone.servers() == set()
     await alone.raise_all()
     await alone.close()
 

@@ -42,6 +42,7 @@ class World:
     source: FileTopology
     away: set[str] = field(default_factory=set)
     same: dict[str, str] = field(default_factory=dict)
+    used: set[str] = field(default_factory=set)
     fences: int = 0
     lowest: int = 1
     lives: int = 1000
@@ -56,7 +57,15 @@ class World:
         await self._command().rollback()
 
     def _command(self) -> Change:
-        return Change(self, OLD, self.reach, self.raise_fences, self.end_lists, self.told.append)
+        return Change(
+            source=self,
+            settings=OLD,
+            followed=self.followed,
+            reach=self.reach,
+            raise_fences=self.raise_fences,
+            end_lists=self.end_lists,
+            tell=self.told.append,
+        )
 
     async def load(self) -> Topology:
         return await self.source.load()
@@ -65,6 +74,9 @@ class World:
         self._live()
         await self.source.save(topology, expected_epoch=expected_epoch)
         await self._done()
+
+    async def followed(self) -> set[str]:
+        return self.used
 
     async def reach(self, address: str) -> str:
         if address in self.away:
@@ -234,6 +246,23 @@ async def test_a_server_that_does_not_answer_is_refused_unless_it_is_forced(worl
     assert await world.load() == TOPOLOGY
     await world.change(NEW, force=True)
     assert (await world.load()).epoch == 4
+
+
+async def test_settings_that_name_other_servers_than_gateways_use_are_refused(world: World) -> None:
+    """Before the first change, the settings alone name the list that gateways read by."""
+    world.used = {"a:1", "c:1"}
+    told = (
+        "the setting stores.object_cache names b:1, which no gateway has used; gateways have used "
+        "a:1,c:1. Before the first change, name the servers that gateways use now; nothing was"
+    )
+    for wanted in (NEW, OLD):
+        with pytest.raises(ConfigError, match=re.escape(told)):
+            await world.change(wanted)
+    assert await world.load() == TOPOLOGY
+    world.used = {"a:1", "b:1", "left:1"}
+    await world.change(NEW)
+    world.used = {"left:1"}
+    await world.change(OLD)  # the topology has the list now
 
 
 async def test_a_server_with_two_names_is_refused(world: World) -> None:
