@@ -163,7 +163,7 @@ async def test_a_change_that_has_begun_is_taken_back(
 
 
 @NIGHTLY
-async def test_a_change_that_has_turned_is_refused_to_be_taken_back(
+async def test_a_change_that_has_turned_is_not_taken_back(
     stores: Stores, pairs: Pairs, tmp_path: Path
 ) -> None:
     """The change is ended, and then changed back, as the error says."""
