@@ -17,7 +17,9 @@ from datasources.protocols import NOTIFICATIONS_KEPT, Inbox, NotificationKind
 from datasources.protocols import Notification as Act
 from datasources.records import Board, Comment, Pin, User
 from feed_engine.feeds.preferences import known_muted
+from feed_engine.own_data.requests import is_ready, requested
 from feed_engine.times import moment
+from feed_engine.transactions.commit import now_ms
 from resolvers import blocks, visibility
 from resolvers.context import Context
 from resolvers.cursors import CursorKind, Cursors
@@ -73,7 +75,9 @@ class Notification:
         return self.act.kind
 
     @property
-    def actor(self) -> User:
+    def actor(self) -> User | None:
+        if self.act.kind is NotificationKind.DATA_READY:
+            return None  # no user did it
         if isinstance(self.found_actor, BaseException):
             raise self.found_actor
         return self.found_actor
@@ -210,6 +214,7 @@ async def visible(
 ) -> list[Notification | None]:
     """Each entry as the viewer may see it; None for an entry that the viewer may not see."""
     acts = [entry.acts[0] for entry in entries]
+    of_users = (NotificationKind.FOLLOWED_USER, NotificationKind.DATA_READY)
     of_pins = (NotificationKind.SAVED, NotificationKind.LIKED)
     pin_ids = [act.subject_id for act in acts if act.kind in of_pins]
     pin_ids += [act.about_id for act in acts if act.kind is NotificationKind.SAVED]
@@ -240,7 +245,9 @@ async def visible(
             subject = invitations.get(act.subject_id)
         elif act.kind in of_pins:
             subject = pins.get(act.subject_id)
-        if subject is None and act.kind is not NotificationKind.FOLLOWED_USER:
+        elif act.kind is NotificationKind.DATA_READY and not _may_load(users[act.actor_id], act):
+            return None
+        if subject is None and act.kind not in of_users:
             return None
         if act.kind is NotificationKind.SAVED and (saved := pins.get(act.about_id)) is None:
             return None
@@ -255,6 +262,12 @@ async def visible(
         )
 
     return [seen(entry) for entry in entries]
+
+
+def _may_load(viewer: User | BaseException, act: Act) -> bool:
+    """Whether the viewer may load the file that DATA_READY is about."""
+    export = requested(viewer, act.about_id) if isinstance(viewer, User) else None
+    return export is not None and is_ready(export, now_ms())
 
 
 def place_of(context: Context, cursor: str, argument: str) -> int:

@@ -1,4 +1,5 @@
-"""Notifications: what others did with the viewer's profile, boards and pins."""
+"""Notifications: what others did with the viewer's profile, boards and pins, and what the viewer
+waited for."""
 
 from datetime import datetime
 from enum import Enum
@@ -17,7 +18,7 @@ COUNTED = reads(66, each=1500)
 entries that are counted."""
 
 
-@strawberry.enum(description="What somebody did.")
+@strawberry.enum(description="What happened.")
 class NotificationType(Enum):
     FOLLOWED_USER = strawberry.enum_value(
         "FOLLOWED_USER", description="The actor follows the viewer."
@@ -40,6 +41,10 @@ class NotificationType(Enum):
     JOINED_BOARD = strawberry.enum_value(
         "JOINED_BOARD", description="The actor accepted the viewer's invitation to a board."
     )
+    DATA_READY = strawberry.enum_value(
+        "DATA_READY",
+        description="The file with the viewer's own data is ready (`User.dataExport`).",
+    )
 
 
 NotificationSubject = Annotated[
@@ -49,25 +54,25 @@ NotificationSubject = Annotated[
 
 
 @strawberry.type(
-    description="An act of another user, or all likes of one pin that are kept. The objects are as "
-    "the viewer may see them now."
+    description="An act of another user, all likes of one pin that are kept, or a file that is "
+    "ready. The objects are as the viewer may see them now."
 )
 class Notification:
     id: strawberry.ID = plain(
         "The notification's own id. It stays the same while further likes are added."
     )
-    type: NotificationType = named(NotificationType, "type", "What the actor did.")
+    type: NotificationType = named(NotificationType, "type", "What happened.")
     actor: User | None = plain(
-        "The user who did it, or did it last; null, with an error, when that user's server does "
-        "not answer."
+        "The user who did it, or did it last; null for `DATA_READY`, and, with an error, when that "
+        "user's server does not answer."
     )
     other_count: int = plain("How many other users like the pin, too; 0 for other types.")
     subject: NotificationSubject | None = plain(
         "The board that is followed or shared, the viewer's pin that was saved or is liked, the "
-        "comment, or the invitation; null if the viewer is followed."
+        "comment, or the invitation; null if the viewer is followed, and for `DATA_READY`."
     )
     saved_pin: Pin | None = plain("The actor's own pin, of a pin that was saved; otherwise null.")
-    at: datetime = plain("The time of the actor's act.", cost=[Cost(weight="1.25")])
+    at: datetime = plain("When it happened.", cost=[Cost(weight="1.25")])
     read: bool = plain("Whether the viewer marked it as read.")
 
 
@@ -91,9 +96,9 @@ class NotificationConnection:
 class NotificationQuery:
     notifications: NotificationConnection | None = field(
         resolved.notifications,
-        "What others did with the viewer's profile, boards and pins, newest first. The newest "
-        "1,000 acts of 90 days are kept. All likes of one pin are one entry, which comes up again "
-        "with a new like.",
+        "What others did with the viewer's profile, boards and pins, and the file with the "
+        "viewer's own data, newest first. The newest 1,000 acts of 90 days are kept. All likes of "
+        "one pin are one entry, which comes up again with a new like.",
         cost=page(66, 12, each=1000, backward=False),
         cached=0,
     )

@@ -38,8 +38,15 @@ export default defineConfig({
     sourcemap: false,
     reportCompressedSize: false,
   },
-  // `npm run dev` beside `make run`: the API and the pictures come from the gateway.
-  server: { proxy: { "/graphql": gateway(), "/images": gateway(), "^/web/(boot.json|sign-in)": gateway() } },
+  // `npm run dev` beside `make run`: the API, the pictures and the users' own data come from the gateway.
+  server: {
+    proxy: {
+      "/graphql": gateway(),
+      "/images": gateway(),
+      "/exports": gateway(),
+      "^/web/(boot.json|sign-in)": gateway(),
+    },
+  },
 });
 
 // The manifest from which the gateway knows the client's documents: ids and texts, as GraphQL Code

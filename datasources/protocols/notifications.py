@@ -1,5 +1,5 @@
-"""Notifications: what others did with a user's profile, boards and pins, kept on the user's own
-shard."""
+"""Notifications: what others did with a user's profile, boards and pins, and what a user waited
+for. They are kept on the user's own shard."""
 
 from collections.abc import Sequence
 from enum import IntEnum
@@ -19,11 +19,13 @@ class NotificationKind(IntEnum):
     COMMENTED = 5
     INVITED = 6
     JOINED_BOARD = 7
+    DATA_READY = 8
 
 
 class Notification(NamedTuple):
     """An act of `actor_id` for the user whom it concerns. Of a kind, a subject, an actor and
-    `about_id`, a user has one notification.
+    `about_id`, a user has one notification. The user is also the subject and the actor of
+    DATA_READY.
 
     `version` grows with each change of the act. A notification whose act was taken back is not
     `active`: nobody sees it, and it refuses earlier versions."""
@@ -32,7 +34,7 @@ class Notification(NamedTuple):
     kind: NotificationKind
     subject_id: int  # the user or board, or the pin that was saved, liked or commented on
     actor_id: int
-    about_id: int  # the comment, or the pin that the actor saved; otherwise 0
+    about_id: int  # the comment, the pin that the actor saved, or the request's epoch ms; or 0
     version: int
     at: int  # of the act, in epoch ms
     active: bool = True

@@ -1,4 +1,5 @@
-"""The tasks of a user's request for their own data: one makes the file, one removes it at its end.
+"""The tasks of a user's request for their own data: one makes the file and notifies the user, one
+removes the file at its end.
 
 A file is complete when the user's record says so. A task that is killed before that begins again,
 and writes the file of the same name. The account may be deleted while the file is made, so the
@@ -11,8 +12,9 @@ import msgspec
 
 from datasources.errors import StoreUnavailable
 from datasources.ids import shard_of
-from datasources.protocols import ShardTx, Stores
+from datasources.protocols import Notification, NotificationKind, ShardTx, Stores
 from datasources.records import User
+from feed_engine.live.events import NotificationsChanged
 from feed_engine.outbox.change import (
     KIND,
     Advance,
@@ -64,7 +66,8 @@ async def data_expired(
 
 
 async def _complete(stores: Stores, task: DataRequested, size: int) -> bool:
-    """Note in the user's record that the file is complete. Returns whether the user may have it."""
+    """Note in the user's record that the file is complete, and notify the user. Returns whether the
+    user may have it."""
     given = False
 
     async def work(tx: ShardTx) -> Change | None:
@@ -78,10 +81,25 @@ async def _complete(stores: Stores, task: DataRequested, size: int) -> bool:
         await edit(tx, *found, {"data_export": made})
         later = DataExpired(user_id=task.user_id, at=task.at)
         await tx.post(KIND, encode(change(tasks=[later])), delay=KEPT_FOR)
-        return change(objects=[task.user_id])
+        await tx.notify(_news(task, now))
+        told = NotificationsChanged(user_id=task.user_id)
+        return change(objects=[task.user_id], events=[told])
 
     await commit(stores, shard_of(task.user_id), work)
     return given
+
+
+def _news(task: DataRequested, now: int) -> Notification:
+    """The notification that the file is ready. It is shown while the user may have the file."""
+    return Notification(
+        user_id=task.user_id,
+        kind=NotificationKind.DATA_READY,
+        subject_id=task.user_id,
+        actor_id=task.user_id,
+        about_id=task.at,
+        version=1,
+        at=now,
+    )
 
 
 async def _remove(stores: Stores, name: str) -> None:

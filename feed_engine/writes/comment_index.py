@@ -4,18 +4,19 @@ A comment is on its pin's shard, and its row in the author's list is on the auth
 write of a comment writes both. Earlier versions of Pinway did not, so each shard has a mark that
 says whether the index has all of its comments: a row from the id of no user to the id of no
 comment, whose sequence is the comment up to which all are indexed, and which is active when all
-are. The comments of shards without a complete mark are found by reading all of them.
+are. A new shard gets a complete mark. The comments of shards without a complete mark are found by
+reading all of them.
 """
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from itertools import groupby
 
 from datasources import records
 from datasources.ids import MAX_LOCAL, Kind, compose, local_of, shard_of
 from datasources.mappings import Edge, EdgeKey, ListKey, Mapping
-from datasources.protocols import ShardTx, Stores
+from datasources.protocols import ShardStore, ShardTx, Stores
 from datasources.records import Comment
 from feed_engine.outbox.change import Change
 from feed_engine.transactions import access
@@ -44,7 +45,7 @@ async def comments_of(
 ) -> AsyncIterator[dict[int, list[Comment]]]:
     """A user's comments by their shards, deleted or not: by the index and, on shards that are not
     indexed, among all comments. `place`: a place that `save` got, or "". Raises StoreError."""
-    missing = await not_indexed(stores)
+    missing = await not_indexed(stores.shards)
     if not place.startswith(_BY_INDEX):
         async for rows in _all_comments(stores, missing, int(place or 0)):
             yield _by_shard(dict(rows), user_id)
@@ -58,11 +59,27 @@ async def comments_of(
         await save(f"{_BY_INDEX}{after}")
 
 
-async def not_indexed(stores: Stores) -> list[int]:
-    """The shards whose comments are not all in the index, ascending."""
-    shards = stores.shards.objects.topology().open_shards
-    found = await stores.shards.mappings.edges([_mark(shard) for shard in shards])
-    return [it for it in shards if (row := found.get(_mark(it))) is None or not row.active]
+async def not_indexed(shards: ShardStore) -> list[int]:
+    """The shards whose comments are not all in the index, ascending. Raises StoreError."""
+    listed = shards.objects.topology().open_shards
+    found = await shards.mappings.edges([_mark(shard) for shard in listed])
+    return [it for it in listed if (row := found.get(_mark(it))) is None or not row.active]
+
+
+async def mark_new(shards: ShardStore, new: Collection[int]) -> None:
+    """Mark the index of new shards as complete, except of shards that have comments. Raises
+    StoreError. No gateway of a version without the index may write to these shards."""
+    empty, first = sorted(new), 0
+    while first < len(empty):
+        before = compose(empty[first], Kind.COMMENT, 1) - 1
+        found = await shards.objects.list(Kind.COMMENT, before, 1)
+        if not found:
+            break
+        shard = shard_of(found[0][0])
+        first = bisect_left(empty, shard)
+        if empty[first : first + 1] == [shard]:
+            empty.pop(first)
+    await _complete(shards, empty)
 
 
 async def index_comments(stores: Stores, on_comments: Callable[[int], None]) -> int:
@@ -72,7 +89,7 @@ async def index_comments(stores: Stores, on_comments: Callable[[int], None]) -> 
 
     No gateway of a version without the index may run: it would write comments without their rows.
     """
-    missing, done = await not_indexed(stores), 0
+    missing, done = await not_indexed(stores.shards), 0
     if not missing:
         return done
     first = _mark(missing[0])
@@ -80,12 +97,12 @@ async def index_comments(stores: Stores, on_comments: Callable[[int], None]) -> 
     async for page in _all_comments(stores, missing, begun.sequence if begun is not None else 0):
         for shard, rows in groupby(page, lambda row: shard_of(row[0])):
             passed = bisect_left(missing, shard)
-            await _complete(stores, missing[:passed])
+            await _complete(stores.shards, missing[:passed])
             missing = missing[passed:]
             await commit(stores, shard, _indexing(dict(rows)))
         done += len(page)
         on_comments(done)
-    await _complete(stores, missing)
+    await _complete(stores.shards, missing)
     return done
 
 
@@ -112,11 +129,11 @@ def _indexing(stored: dict[int, bytes]) -> Callable[[ShardTx], Awaitable[Change]
     return work
 
 
-async def _complete(stores: Stores, shards: Sequence[int]) -> None:
-    """Mark the index of shards as complete."""
-    marks = [Edge(*_mark(shard)[1:], sequence=0, version=MAX_LOCAL + 1) for shard in shards]
+async def _complete(shards: ShardStore, done: Sequence[int]) -> None:
+    """Mark the index of some shards as complete."""
+    marks = [Edge(*_mark(shard)[1:], sequence=0, version=MAX_LOCAL + 1) for shard in done]
     if marks:
-        await stores.shards.mappings.apply([(_INDEX, mark) for mark in marks])
+        await shards.mappings.apply([(_INDEX, mark) for mark in marks])
 
 
 def _mark(shard: int) -> EdgeKey:

@@ -90,7 +90,7 @@ def export_command(settings: Settings, file: Path, as_json: bool, **wanted: str 
 @with_settings
 def index_command(settings: Settings, as_json: bool) -> None:
     """Complete the index of comments by their authors, once after an upgrade from a version
-    without it, and after new shards were opened.
+    without it. New shards are indexed.
 
     Upgrade all gateways and workers first. Reads and writes go on. Repeat a command that was
     stopped: it skips the comments that are indexed. Until the index is complete, exports of a

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from datasources.cache_lists import text_of
 from datasources.errors import ConfigError, PinwayError, StoreError
 from datasources.protocols import IndexState, SearchStore, Stores
+from feed_engine.writes import comment_index
 from gateway.http.this_machine import closed
 from gateway.observe.health import NOT_READ, PASSED_BY, WELL, readiness
 from gateway.operate import cache_servers
@@ -155,6 +156,7 @@ async def of_stores(
         _connections(settings, stores),
         _clock(stores),
         _search(search),
+        _comments(stores),
     ]
     found = await asyncio.gather(*checks, return_exceptions=True)
     findings = cache_list(settings, stores)
@@ -265,6 +267,20 @@ async def _search(search: SearchStore | None) -> list[Finding]:
         advice = "start a process that runs jobs, or run `pinway search rebuild`"
         return [Finding(check, WARNING, told, advice)]
     return [Finding(check, OK, f"{status.documents:,} documents")]
+
+
+async def _comments(stores: Stores) -> list[Finding]:
+    """Whether the index of comments by author is complete."""
+    missing, check = len(await comment_index.not_indexed(stores.shards)), "comments by author"
+    if not missing:
+        return [Finding(check, OK, "all are indexed")]
+    shards = len(stores.shards.objects.topology().open_shards)
+    told = (
+        f"{missing:,} of {shards:,} shards are not indexed: the export of a user's data and the "
+        "deletion of an account read all their comments"
+    )
+    advice = "when all gateways and workers run this version: `pinway user index-comments`"
+    return [Finding(check, WARNING, told, advice)]
 
 
 async def _clock(stores: Stores) -> list[Finding]:

@@ -44,7 +44,7 @@ async def export_data(
 
 async def index_of_comments(stores: Stores, on_progress: OnProgress) -> dict[str, Any]:
     """Complete the index of comments by author, while others read and write. Raises StoreError."""
-    before = len(await comment_index.not_indexed(stores))
+    before = len(await comment_index.not_indexed(stores.shards))
     comments = await comment_index.index_comments(
         stores, lambda done: on_progress(Progress("Comments", done, None, "comments"))
     )

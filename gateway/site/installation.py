@@ -25,6 +25,7 @@ from datasources.together import together
 from datasources.topology import parse
 from datasources.urls import address
 from datasources.waits import collected, waiting_for
+from feed_engine.writes import comment_index
 from gateway.operate.imports.report import Progress
 from gateway.settings import Settings
 from gateway.site import inventory
@@ -81,6 +82,7 @@ async def create(
     on_progress: Callable[[Progress], None],
 ) -> None:
     """Create what the opened stores lack. Raises Damaged when created data is missing."""
+    new = await inventory.new_shards(stores, switches)  # before the check, which lists them
     await inventory.check_lost(config, stores, switches)
     await together(
         [
@@ -90,6 +92,7 @@ async def create(
             *(_create(name, side, tables) for name, side, tables in _sides(config, stores)),
         ]
     )
+    await comment_index.mark_new(stores.shards, new)
     with waiting_for(f"queue at {address(config.queue)}"):
         await inventory.register(stores, switches)
 

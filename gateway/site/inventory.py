@@ -13,6 +13,7 @@ from urllib.parse import unquote
 from datasources.errors import ConfigError, Damaged
 from datasources.factory import StoresConfig
 from datasources.protocols import Stores, Switches, Table, WideColumnStore
+from datasources.sql.engine import shard_at
 from datasources.sql.router import places
 from datasources.urls import address, mask
 from datasources.waits import answer_in_time
@@ -98,6 +99,15 @@ async def register(stores: Stores, switches: Switches) -> None:
     changes = {_PREFIX + store: value for store, value in new.items()}
     if any(known.get(name) != value for name, value in changes.items()):
         await switches.change(changes)
+
+
+async def new_shards(stores: Stores, switches: Switches) -> list[int]:
+    """The object shards that are not on the list: this installation never finished their
+    creation."""
+    known = made(await switches.load())["shards"]
+    listed = places(stores.shards.objects.topology())
+    found = [shard_at(place) for place in listed if place.database not in known]
+    return [shard for is_mod, shard in found if not is_mod]
 
 
 async def accept_loss(switches: Switches, stores: Iterable[str]) -> None:

@@ -90,7 +90,7 @@ async def test_both_jobs_leave_nothing_but_the_id(
         own, lists = await fill(stores, ann, bob)
         await run_due(stores)
         await index_comments(stores, lambda _: None)
-        assert await not_indexed(stores) == []
+        assert await not_indexed(stores.shards) == []
         await writes.delete_account(stores, ann.id, writes.Deletion(username=ann.username))
         assert await access.read(stores, User, [ann.id]) == {}
         boards = [id for id in own if kind_of(id) is Kind.BOARD]

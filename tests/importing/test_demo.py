@@ -14,6 +14,7 @@ from datasources.protocols import Stores
 from datasources.records import Board, Pin, User
 from feed_engine.feeds.rows import FOLLOWING, POOLS, POPULAR_ROWS, Reason, id_row
 from feed_engine.feeds.settings import FeedSettings
+from feed_engine.writes.comment_index import not_indexed
 from gateway.demo.archive import FOLDERS, unpack_demo
 from gateway.demo.art.pieces import pieces
 from gateway.demo.content import demo_lines
@@ -134,6 +135,7 @@ async def test_a_first_start_unpacks_the_same_content(tmp_path: Path) -> None:
         assert await demo_is_loaded(stores)
         assert canonical_set(await give(stores)) == {canonical(line) for line in lines()}
         assert await audit(stores) == []
+        assert await not_indexed(stores.shards) == []
         await the_viewer_has_plenty_to_look_at(stores)
 
 

@@ -1,5 +1,9 @@
 """The web client in a real browser: feeds, boards, two tabs, and every screen's accessibility."""
 
+import base64
+import io
+import json
+import zipfile
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -231,6 +235,48 @@ def test_the_bell_counts_what_comes_and_the_list_marks_it_as_read(seen: dict[str
     assert comment == "Rosa Aziz commented on A heron: What a bird!"
     assert like == "Demo Viewer and 1 other like A heron"
     assert (noticed["left"], noticed["fresh"]) == (0, 0)
+
+
+def test_a_user_requests_and_loads_their_own_data_by_the_keyboard(seen: dict[str, Any]) -> None:
+    told = seen["exports"]
+    archive = base64.b64decode(told["zip"])
+    assert len(archive) == told["bytes"]
+    assert told["name"] == f"pinway-data-{told['requestedAt'][:10]}.zip"
+    with zipfile.ZipFile(io.BytesIO(archive)) as opened:
+        [account] = json.loads(opened.read("account.json"))
+        [board] = json.loads(opened.read("boards.json"))
+        [pin] = json.loads(opened.read("pins.json"))
+    assert account["username"] == told["username"]
+    assert (board["id"], board["name"]) == (told["board"], "Own things")
+    assert (pin["board"], pin["title"]) == (told["board"], "A lamp")
+    assert told["broken"] == []
+
+
+def test_each_state_of_a_file_is_told_in_place_and_a_notification_leads_to_it(
+    seen: dict[str, Any],
+) -> None:
+    told, states = seen["exports"], seen["exports"]["states"]
+    works = {name: state["works"] for name, state in states.items()}
+    assert works == {
+        "unread": [False, False],
+        "none": [True, False],
+        "pending": [False, False],
+        "ready": [True, True],
+        "refused": [True, True],
+        "expired": [True, False],
+        "failed": [True, False],
+        "linked": [True, True],
+    }
+    size = f"{told['bytes'] / 1000:.1f}".removesuffix(".0")
+    ready = f"Your file is ready: {size} kB. It is kept until {told['times']['end']}."
+    assert states["ready"]["words"] == states["linked"]["words"] == ready
+    again = [f"Try again from {time} on." for time in told["times"]["again"]]
+    assert states["refused"]["words"].startswith(ready)
+    assert any(states["refused"]["words"].endswith(words) for words in again)
+    places = [state["places"] for state in states.values()]
+    assert places == [places[0]] * len(places)  # no text moves the buttons
+    assert (told["kept"], told["back"]) == ("Request a file", "Download your data…")
+    assert told["address"] == f"/user/{told['username']}"
 
 
 def test_a_pin_a_board_a_comment_and_a_person_are_reported_and_nothing_of_ones_own(

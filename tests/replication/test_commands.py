@@ -9,6 +9,7 @@ from datasources.errors import Damaged
 from datasources.ids import Kind
 from datasources.mysql import MySqlShards
 from datasources.replication import topologies
+from feed_engine.writes.comment_index import not_indexed
 from tests.pairs import SHARDS, Pairs
 
 pytestmark = pytest.mark.anyio
@@ -62,6 +63,7 @@ async def test_new_shards_are_opened_once_and_take_new_objects(pairs: Pairs) -> 
         shards.use(await pairs.saved())
         id = await shards.objects.transact(first, lambda tx: tx.insert(Kind.PIN, b"{}"))
         assert await shards.objects.get([id]) == {id: b"{}"}
+        assert not {first, first + 1} & {*await not_indexed(shards)}
         status, output = await run(pairs, "open", text, "--on", "MySQL002A")
         assert status == 1
         assert f"must begin at {first + 2}" in output

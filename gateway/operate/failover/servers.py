@@ -7,6 +7,7 @@ from datasources.replication.server_settings import faults_in
 from datasources.replication.shard_picture import ServerState
 from datasources.replication.topologies import Span
 from datasources.together import together
+from feed_engine.writes import comment_index
 from gateway.operate.failover.work import Work, operators_connection
 
 
@@ -76,6 +77,7 @@ async def open_range(
     )
     try:
         await store.open_shards(span)
+        await comment_index.mark_new(store, range(span[0], span[1] + 1))
     finally:
         await store.close()
     await work.save(following)

@@ -6,6 +6,7 @@ import { keepApart } from "./web/apart.mjs";
 import { arrange } from "./web/board.mjs";
 import { edit } from "./web/edits.mjs";
 import { recordEvents } from "./web/events.mjs";
+import { loadData } from "./web/exports.mjs";
 import { follow } from "./web/follow.mjs";
 import { useKeys } from "./web/keyboard.mjs";
 import { look } from "./web/looks.mjs";
@@ -18,7 +19,7 @@ import { searchFor } from "./web/search.mjs";
 import { scroll } from "./web/scroll.mjs";
 import { divide } from "./web/sections.mjs";
 
-const PARTS = { scroll, join, board: arrange, follow, pins: usePins, keys: useKeys, edits: edit, apart: keepApart, members: share, sections: divide, events: recordEvents, notifications: notice, reports: reportThings, account: deleteAccount, search: searchFor, looks: look };
+const PARTS = { scroll, join, board: arrange, follow, pins: usePins, keys: useKeys, edits: edit, apart: keepApart, members: share, sections: divide, events: recordEvents, notifications: notice, reports: reportThings, exports: loadData, account: deleteAccount, search: searchFor, looks: look };
 
 await report(async () => {
   const seen = newSeen();

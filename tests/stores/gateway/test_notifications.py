@@ -8,6 +8,9 @@ from typing import Any
 
 import pytest
 
+from feed_engine import writes
+from feed_engine.own_data.requests import AGAIN_AFTER, KEPT_FOR
+from feed_engine.transactions.commit import now_ms
 from resolvers import notifications
 from resolvers.context import Context
 from resolvers.live import notifications as stream_of_notifications
@@ -286,6 +289,43 @@ async def test_what_the_viewer_may_not_see_is_no_event(
             "notification": {"type": "LIKED", "otherCount": 0, "actor": {"username": "cat"}},
         }
     assert looks.count == 3
+
+
+async def test_a_file_with_the_viewers_data_is_an_event_and_an_entry_until_its_end(
+    gateway: Gateway, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stream_of_notifications, "SOONEST", 0.0)
+    async with gateway.subscribed(STREAM, "ann") as stream:
+        assert (await stream.next())["unreadCount"] == 0
+        await gateway.mutate("ann", "requestMyData", "")
+        await gateway.settle()
+        assert await stream.next() == {
+            "unreadCount": 1,
+            "notification": {"type": "DATA_READY", "otherCount": 0, "actor": None},
+        }
+    [told] = await nodes(gateway)
+    assert (told["type"], told["subject"], told["savedPin"]) == ("DATA_READY", None, None)
+    assert told["read"] is False
+    export = (await gateway.data("{ viewer { dataExport { readyAt } } }", "ann"))["viewer"]
+    assert told["at"] == export["dataExport"]["readyAt"]
+    assert await nodes(gateway, "bob") == []
+    assert await mark(gateway) == 0
+    assert [it["read"] for it in await nodes(gateway)] == [True]
+    end = now_ms() + KEPT_FOR
+    monkeypatch.setattr(notifications, "now_ms", lambda: end)
+    assert await nodes(gateway) == []
+
+
+async def test_a_further_file_takes_the_place_of_the_one_before_it(gateway: Gateway) -> None:
+    ann = gateway.people["ann"]
+    await writes.request_my_data(gateway.stores, ann, at=now_ms() - AGAIN_AFTER)
+    [first] = await nodes(gateway)
+    await mark(gateway)
+    await writes.request_my_data(gateway.stores, ann)
+    assert (await gateway.data(LIST, "ann"))["notifications"]["edges"] == []
+    [second] = await nodes(gateway)
+    assert (second["type"], second["read"]) == ("DATA_READY", False)
+    assert second["id"] != first["id"]
 
 
 async def test_a_stream_of_a_deleted_account_ends(

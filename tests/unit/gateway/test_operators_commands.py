@@ -80,6 +80,7 @@ def test_doctor_finds_all_well_on_stores_that_were_just_made(data: Path) -> None
         "queue urgent",
         "shards local",
         "topology",
+        "comments by author",
     }
 
 

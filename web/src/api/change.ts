@@ -16,6 +16,8 @@ export interface Change<Input extends object, Data> {
   payload: (data: Data) => Payload | null | undefined;
   // The most likely answer, which is shown at once, and undone if the change fails.
   optimistic?: (input: Input) => Data;
+  // The words for a refusal, if the gateway's own words are not right for the client.
+  refusal?: (data: Data) => string[];
   // Changes of lists. The objects in the answer are updated automatically.
   update?: (cache: ApolloCache, data: Data, input: Input) => void;
 }
@@ -33,10 +35,11 @@ export function defineChange<Input extends object, Data>(
   return change;
 }
 
-// Makes the change. Returns null, and shows a message, if it was refused or there was no answer.
+// Makes the change. Returns null, and tells why, if it was refused or there was no answer.
 export async function make<Input extends object, Data>(
   change: Change<Input, Data>,
   wanted: Input,
+  tell: (words: string) => void = (words) => announce(words, "error"),
 ): Promise<Data | null> {
   const input = { ...wanted, idempotencyKey: newKey() };
   try {
@@ -48,14 +51,15 @@ export async function make<Input extends object, Data>(
     });
     const refused = data ? change.payload(data as Data)?.errors : undefined;
     if (refused?.length) {
-      announce(refused.map((error) => error.message).join(" "), "error");
+      const words = change.refusal?.(data as Data) ?? refused.map((error) => error.message);
+      tell(words.join(" "));
       return null;
     }
     tabs.postMessage({ name: change.name, data, input: wanted } satisfies Told);
     return data as Data;
   } catch (error) {
     const words = isNetworkFailure(error) ? "Pinway can't be reached." : String((error as Error).message);
-    announce(`Nothing was changed: ${words}`, "error");
+    tell(`Nothing was changed: ${words}`);
     return null;
   }
 }

@@ -30,6 +30,9 @@ type Documents = {
     "\n  mutation CreateComment($input: CreateCommentInput!) {\n    createComment(input: $input) {\n      comment {\n        id\n        ...CommentRow\n      }\n      pin {\n        id\n        commentCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n": typeof types.CreateCommentDocument,
     "\n  mutation RecordEvents($input: RecordEventsInput!) {\n    recordEvents(input: $input) {\n      errors {\n        code\n      }\n    }\n  }\n": typeof types.RecordEventsDocument,
     "\n  mutation DeleteEvents($input: DeleteEventsInput!) {\n    deleteEvents(input: $input) {\n      errors {\n        message\n      }\n    }\n  }\n": typeof types.DeleteEventsDocument,
+    "\n  query DataFile {\n    viewer {\n      id\n      dataExport {\n        state\n        requestedAt\n        expiresAt\n        bytes\n      }\n    }\n  }\n": typeof types.DataFileDocument,
+    "\n  query DataFileAddress {\n    viewer {\n      id\n      dataExport {\n        url\n      }\n    }\n  }\n": typeof types.DataFileAddressDocument,
+    "\n  mutation RequestMyData($input: RequestMyDataInput!) {\n    requestMyData(input: $input) {\n      errors {\n        code\n        message\n        retryAfter\n      }\n    }\n  }\n": typeof types.RequestMyDataDocument,
     "\n  mutation FollowUser($input: FollowUserInput!) {\n    followUser(input: $input) {\n      feedToken\n      user {\n        id\n        viewerFollows\n        followerCount\n      }\n      viewer {\n        id\n        followingCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n": typeof types.FollowUserDocument,
     "\n  mutation UnfollowUser($input: FollowUserInput!) {\n    unfollowUser(input: $input) {\n      feedToken\n      user {\n        id\n        viewerFollows\n        followerCount\n      }\n      viewer {\n        id\n        followingCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n": typeof types.UnfollowUserDocument,
     "\n  mutation FollowBoard($input: FollowBoardInput!) {\n    followBoard(input: $input) {\n      feedToken\n      board {\n        id\n        viewerFollows\n        followerCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n": typeof types.FollowBoardDocument,
@@ -107,6 +110,9 @@ const documents: Documents = {
     "\n  mutation CreateComment($input: CreateCommentInput!) {\n    createComment(input: $input) {\n      comment {\n        id\n        ...CommentRow\n      }\n      pin {\n        id\n        commentCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n": types.CreateCommentDocument,
     "\n  mutation RecordEvents($input: RecordEventsInput!) {\n    recordEvents(input: $input) {\n      errors {\n        code\n      }\n    }\n  }\n": types.RecordEventsDocument,
     "\n  mutation DeleteEvents($input: DeleteEventsInput!) {\n    deleteEvents(input: $input) {\n      errors {\n        message\n      }\n    }\n  }\n": types.DeleteEventsDocument,
+    "\n  query DataFile {\n    viewer {\n      id\n      dataExport {\n        state\n        requestedAt\n        expiresAt\n        bytes\n      }\n    }\n  }\n": types.DataFileDocument,
+    "\n  query DataFileAddress {\n    viewer {\n      id\n      dataExport {\n        url\n      }\n    }\n  }\n": types.DataFileAddressDocument,
+    "\n  mutation RequestMyData($input: RequestMyDataInput!) {\n    requestMyData(input: $input) {\n      errors {\n        code\n        message\n        retryAfter\n      }\n    }\n  }\n": types.RequestMyDataDocument,
     "\n  mutation FollowUser($input: FollowUserInput!) {\n    followUser(input: $input) {\n      feedToken\n      user {\n        id\n        viewerFollows\n        followerCount\n      }\n      viewer {\n        id\n        followingCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n": types.FollowUserDocument,
     "\n  mutation UnfollowUser($input: FollowUserInput!) {\n    unfollowUser(input: $input) {\n      feedToken\n      user {\n        id\n        viewerFollows\n        followerCount\n      }\n      viewer {\n        id\n        followingCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n": types.UnfollowUserDocument,
     "\n  mutation FollowBoard($input: FollowBoardInput!) {\n    followBoard(input: $input) {\n      feedToken\n      board {\n        id\n        viewerFollows\n        followerCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n": types.FollowBoardDocument,
@@ -246,6 +252,18 @@ export function graphql(source: "\n  mutation RecordEvents($input: RecordEventsI
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
 export function graphql(source: "\n  mutation DeleteEvents($input: DeleteEventsInput!) {\n    deleteEvents(input: $input) {\n      errors {\n        message\n      }\n    }\n  }\n"): (typeof documents)["\n  mutation DeleteEvents($input: DeleteEventsInput!) {\n    deleteEvents(input: $input) {\n      errors {\n        message\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  query DataFile {\n    viewer {\n      id\n      dataExport {\n        state\n        requestedAt\n        expiresAt\n        bytes\n      }\n    }\n  }\n"): (typeof documents)["\n  query DataFile {\n    viewer {\n      id\n      dataExport {\n        state\n        requestedAt\n        expiresAt\n        bytes\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  query DataFileAddress {\n    viewer {\n      id\n      dataExport {\n        url\n      }\n    }\n  }\n"): (typeof documents)["\n  query DataFileAddress {\n    viewer {\n      id\n      dataExport {\n        url\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  mutation RequestMyData($input: RequestMyDataInput!) {\n    requestMyData(input: $input) {\n      errors {\n        code\n        message\n        retryAfter\n      }\n    }\n  }\n"): (typeof documents)["\n  mutation RequestMyData($input: RequestMyDataInput!) {\n    requestMyData(input: $input) {\n      errors {\n        code\n        message\n        retryAfter\n      }\n    }\n  }\n"];
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */

@@ -1,4 +1,5 @@
-// What others did with the viewer's profile, boards and pins. Opening the screen marks it as read.
+// What others did with the viewer's profile, boards and pins, and files that are ready. Opening the
+// screen marks it as read.
 import { useQuery } from "@apollo/client/react";
 import { useEffect, useRef } from "preact/hooks";
 import { Link } from "wouter-preact";
@@ -6,6 +7,7 @@ import { make } from "../api/change";
 import { session } from "../api/viewer";
 import { markNotificationsRead } from "../changes/notifications";
 import { Avatar } from "../components/Avatar";
+import { dataOf } from "../components/DownloadData";
 import { Invitation } from "../components/Invitation";
 import { SignInFirst } from "../components/SignInFirst";
 import { useUnread } from "../feed/unread";
@@ -114,15 +116,24 @@ function List() {
 }
 
 function Entry({ node, fresh }: { node: Shown; fresh: boolean }) {
-  const { actor, at } = node;
-  const name = actor ? actor.fullName || actor.username : "Somebody";
+  const { actor, at, type } = node;
+  const own = type === "DATA_READY" ? session?.username : undefined;
+  const name = own ?? (actor ? actor.fullName || actor.username : "Somebody");
   const time = new Date(at as string);
   return (
     <li class={fresh ? "fresh" : undefined}>
       <Avatar avatar={actor?.avatar} name={name} size={40} />
       <span>
         {fresh && <span class="visually-hidden">New: </span>}
-        {actor ? <Link href={`/user/${actor.username}`}>{name}</Link> : name} <What node={node} />
+        {own ? (
+          <>
+            Your data is ready: <Link href={dataOf(own)}>download it</Link>
+          </>
+        ) : (
+          <>
+            {actor ? <Link href={`/user/${actor.username}`}>{name}</Link> : name} <What node={node} />
+          </>
+        )}
         <br />
         <time class="quiet" dateTime={time.toISOString()}>
           {time.toLocaleString()}

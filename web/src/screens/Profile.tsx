@@ -9,6 +9,7 @@ import { createBoard } from "../changes/boards";
 import { Avatar } from "../components/Avatar";
 import { BoardCard } from "../components/BoardCard";
 import { DeleteAccount } from "../components/DeleteAccount";
+import { DownloadData } from "../components/DownloadData";
 import { EditProfile } from "../components/EditProfile";
 import { FollowButton } from "../components/FollowButton";
 import { KeepApart } from "../components/KeepApart";
@@ -139,6 +140,7 @@ export function ProfileScreen({ name }: { name: string }) {
       </section>
       <Pins name={name} />
       {own && <KeptAway />}
+      {own && <DownloadData />}
       {own && <SignOutEverywhere />}
       {own && (
         <p>

@@ -1,5 +1,5 @@
 """The file with a user's own data: the rules for requests, and the tasks that make and remove the
-file, also killed, repeated and late."""
+file and notify the user, also killed, repeated and late."""
 
 import io
 import json
@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from datasources.errors import NotFound, QuotaExceeded, StoreUnavailable
-from datasources.protocols import Job, PictureStore, Stores
+from datasources.protocols import Job, NotificationKind, PictureStore, Stores
 from datasources.records import DataExport, User
 from datasources.valkey import ValkeyServer
 from feed_engine import writes
@@ -100,12 +100,21 @@ async def again(stores: Stores, user: User, at: int) -> None:
     await making.data_requested(stores, task, None, advance)
 
 
+async def notified(stores: Stores, user: User) -> list[int]:
+    """The requests of whose files the user was notified, newest first."""
+    inbox = await stores.shards.notifications.of_user(user.id, 100)
+    assert all(it.kind is NotificationKind.DATA_READY for it in inbox.notifications)
+    return [it.about_id for it in inbox.notifications]
+
+
 async def lines_of(stores: Stores, user: User) -> dict[str, list[Any]]:
-    """The lines that the archive must have, by the file."""
+    """The lines that the archive must have, by the file. The user is notified of the file after it
+    was written."""
     found = dict[str, list[Any]]()
     for part in parts(stores, user):
         lines = [line async for page in part.pages for line in page]
-        found[f"{part.name}.json"] = json.loads(json.dumps(lines))
+        known = [line for line in lines if line.get("kind") != "DATA_READY"]
+        found[f"{part.name}.json"] = json.loads(json.dumps(known))
     return found
 
 
@@ -137,6 +146,7 @@ async def test_the_file_has_all_parts_and_the_record_says_that_it_is_complete(
     assert content is not None
     assert export.size == len(content)
     assert abs(export.ready - now_ms()) < 10 * MINUTE
+    assert await notified(stores, ann) == [NOW]
 
 
 async def test_a_user_has_one_request_a_day_and_an_unfinished_one_is_not_doubled(
@@ -166,6 +176,7 @@ async def test_a_request_that_was_never_done_is_replaced_after_a_day(
     await again(stores, ann, NOW - AGAIN_AFTER)
     assert await files_of(stores, ann) == [file_name(ann.id, NOW)]
     assert len(await tasks_of(stores, ann, DataExpired)) == 1
+    assert await notified(stores, ann) == [NOW]
 
 
 async def test_a_deleted_user_requests_nothing(stores: Stores, ann: User) -> None:
@@ -228,7 +239,9 @@ async def test_a_job_that_is_killed_at_a_seam_does_the_rest_when_it_runs_again(
     await settle()
     before = await export_of(stores, ann)
     assert before is not None
-    assert bool(before.ready) is ((name, when) == ("commit", "after"))
+    done = (name, when) == ("commit", "after")
+    assert bool(before.ready) is done
+    assert await notified(stores, ann) == [NOW] * done
     await run_job(stores, job)
     await settle()
     export = await export_of(stores, ann)
@@ -240,6 +253,7 @@ async def test_a_job_that_is_killed_at_a_seam_does_the_rest_when_it_runs_again(
     assert export.size == len(content)
     assert read_archive(content) == await lines_of(stores, ann)
     assert len(await tasks_of(stores, ann, DataExpired)) == 1
+    assert await notified(stores, ann) == [NOW]
 
 
 @pytest.mark.parametrize(("name", "when"), SEAMS)
@@ -262,6 +276,7 @@ async def test_an_account_that_is_deleted_meanwhile_leaves_no_file(
         patch.setattr(owner, name, dying(getattr(owner, name), when))
         with suppress(Killed):
             await run_job(stores, job)
+    assert await notified(stores, ann) == []
     if not (await access.recall(stores, User, ann.id)).deleted:
         await writes.delete_account(stores, ann.id, writes.Deletion(username=ann.username))
     await run_job(stores, job)

@@ -12,8 +12,9 @@ from datasources.protocols import ShardTx, Stores
 from datasources.records import Comment, Pin, User
 from feed_engine import writes
 from feed_engine.writes import comment_index
-from feed_engine.writes.comment_index import comments_of, index_comments, not_indexed
+from feed_engine.writes.comment_index import comments_of, index_comments, mark_new, not_indexed
 from tests.embedded_stores import drain
+from tests.older_comments import forget_index
 from tests.people import People
 
 pytestmark = pytest.mark.anyio
@@ -33,18 +34,6 @@ async def found(stores: Stores, user: User, place: str = "") -> list[int]:
 
     pages = [it async for it in comments_of(stores, user.id, place, save)]
     return sorted(it.id for page in pages for some in page.values() for it in some if it.active)
-
-
-async def forget(stores: Stores) -> None:
-    """Remove all rows of the index and all marks, as in stores of an earlier version."""
-    for shard in stores.shards.objects.topology().open_shards:
-
-        async def work(tx: ShardTx, shard: int = shard) -> None:
-            everything = range(1 << 62)
-            rows = await stores.shards.mappings.rows_into(INDEX, shard, everything, None, 10_000)
-            await tx.erase_edges([EdgeKey(INDEX, row.from_id, row.to_id) for row in rows])
-
-        await stores.shards.objects.transact(shard, work)
 
 
 class World:
@@ -80,15 +69,32 @@ async def world(stores: Stores, people: People) -> World:
 async def test_comments_are_found_before_and_after_they_are_indexed(
     stores: Stores, world: World
 ) -> None:
-    await forget(stores)
-    assert await not_indexed(stores) == stores.shards.objects.topology().open_shards
+    await forget_index(stores)
+    assert await not_indexed(stores.shards) == stores.shards.objects.topology().open_shards
     await world.check()
     told: list[int] = []
     assert await index_comments(stores, told.append) >= 8
     assert told
-    assert await not_indexed(stores) == []
+    assert await not_indexed(stores.shards) == []
     await world.check()
     assert await index_comments(stores, told.append) == 0
+
+
+async def test_new_shards_are_indexed_unless_they_have_comments(
+    stores: Stores, world: World
+) -> None:
+    await forget_index(stores)
+    shards = stores.shards.objects.topology().open_shards
+    written = {shard_of(id) for id, _ in await stores.shards.objects.list(Kind.COMMENT, 0, 1000)}
+    assert 0 < len(written) < len(shards)
+    await mark_new(stores.shards, [])
+    assert await not_indexed(stores.shards) == shards
+    left = sorted({*shards} - written)[-1]
+    for new in ([it for it in shards if it != left], shards):
+        await mark_new(stores.shards, new)
+        assert await not_indexed(stores.shards) == sorted({*written, *({*shards} - {*new})})
+    await world.check()
+    await index_comments(stores, lambda _: None)
 
 
 async def test_indexed_comments_are_found_by_the_index_alone(stores: Stores, world: World) -> None:
@@ -120,7 +126,7 @@ class Killed(BaseException):
 async def test_indexing_that_is_killed_at_any_step_goes_on_while_others_write(
     stores: Stores, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await forget(stores)
+    await forget_index(stores)
     monkeypatch.setattr(comment_index, "COMMENTS", 2)
     commit, ann = comment_index.commit, world.users[0]
     killed, firsts = 0, list[int]()
@@ -135,8 +141,8 @@ async def test_indexing_that_is_killed_at_any_step_goes_on_while_others_write(
         raise Killed
 
     monkeypatch.setattr(comment_index, "commit", dying)
-    while await not_indexed(stores):
-        left = await not_indexed(stores)
+    while await not_indexed(stores.shards):
+        left = await not_indexed(stores.shards)
         firsts.append(left[0])
         with suppress(Killed):
             await index_comments(stores, lambda _: None)
@@ -161,7 +167,7 @@ async def test_a_deletion_that_began_among_all_comments_ends_in_the_index(
 async def test_comments_of_before_the_index_end_with_their_account(
     stores: Stores, world: World
 ) -> None:
-    await forget(stores)
+    await forget_index(stores)
     ann = world.users[0]
     await writes.delete_account(stores, ann.id, writes.Deletion(username=ann.username))
     await drain(stores)
