@@ -7,6 +7,7 @@ Python type can hold (a zero date, a number of 30 digits) is read like any other
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from datasources.errors import ConfigError, StoreCorrupt, StoreError
@@ -38,7 +39,7 @@ class Source:
     """A database on a MySQL or MariaDB server. Its rows are only read, except by `writer`."""
 
     def __init__(self, url: str, *, password: str = "", ca: str = "", connections: int = 4) -> None:
-        login = Login.of(url, "root", password, ca)
+        login = replace(Login.of(url, "root", password, ca), foreign=True)
         self.database = url.rpartition("/")[2]
         self._server = Server(
             f"the source {login.host}:{login.port}",
@@ -95,7 +96,9 @@ class Source:
     async def condition_fault(self, table: Table, where: str) -> str | None:
         """The server's complaint about a condition on the table's rows; None if it is sound."""
         try:
-            await self._read(f"SELECT 1 FROM {self._name(table)} WHERE ({where}) LIMIT 0", [])
+            # The second condition is unsound with brackets that end the server's own.
+            chosen = f"({where}) AND IF({where}, 1, 0)"
+            await self._read(f"SELECT 1 FROM {self._name(table)} WHERE {chosen} LIMIT 0", [])
         except StoreError as error:
             return str(error)
         return None
@@ -169,12 +172,13 @@ class Source:
             [self.database, table.name],
         )
         by_name = {name: rest for name, *rest in map(_texts, found)}
+        of = len(by_name) + await self._hidden_columns(table)
         return [
             KeyColumn(
                 name,
                 table.columns[name].type,
                 ordinal=int(ordinal),
-                of=len(by_name),
+                of=of,
                 unsigned="unsigned" in type,
                 length=int(length),
                 charset=charset,
@@ -182,6 +186,18 @@ class Source:
             for name in table.primary
             for ordinal, type, length, charset in (by_name[name],)
         ]
+
+    async def _hidden_columns(self, table: Table) -> int:
+        """The number of columns at the end of a row in the log which the catalogue does not have:
+        the period of a table with system versioning (MariaDB), unless it was declared."""
+        found = await self._read(
+            "SELECT 1 FROM information_schema.tables t WHERE table_type = 'SYSTEM VERSIONED' "
+            "AND table_schema = %s AND table_name = %s AND NOT EXISTS (SELECT 1 FROM "
+            "information_schema.columns c WHERE c.table_schema = t.table_schema AND "
+            "c.table_name = t.table_name AND generation_expression = 'ROW START')",
+            [self.database, table.name],
+        )
+        return 2 * len(found)
 
     async def log_faults(self) -> list[str]:
         """Why the server's binary log can't be followed; none if it can."""
