@@ -191,7 +191,7 @@ class BinaryLog(Generic[K]):
             return Logged(lists, statements, end, at_end, read)
 
         while True:
-            event = stream.fetchone()
+            event = self._next(stream)
             if event is None:
                 self._end()
                 return logged(at_end=True)
@@ -221,6 +221,16 @@ class BinaryLog(Generic[K]):
                 if count >= _ROWS or size >= _BYTES:
                     return logged(at_end=False)
 
+    def _next(self, stream: Any) -> Any:
+        """The next event; None at the log's end."""
+        try:
+            return stream.fetchone()
+        except (ArithmeticError, AssertionError, LookupError, TypeError, ValueError) as error:
+            raise StoreCorrupt(
+                f"{self.where}: mysql-replication can't read the event after {stream.log_file}:"
+                f"{stream.log_pos}: {error!r} (it can't read COMPRESSED columns)"
+            ) from error
+
     def _keys_of(self, event: Any) -> list[K]:
         """The primary keys of an event's rows; both of a row whose key changes."""
         try:
@@ -235,7 +245,7 @@ class BinaryLog(Generic[K]):
 
 def _images(row: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
     """The values of a row's columns before and after an event. A session may log changed columns
-    alone (`binlog_row_image`): the others have None then, which no column of a key has."""
+    alone (`binlog_row_image`): all further columns have None then, and no column of a key has."""
     if "values" in row:
         return [row["values"]]
     before, after = row["before_values"], row["after_values"]

@@ -199,6 +199,11 @@ class Source:
         )
         return 2 * len(found)
 
+    async def server_id(self) -> str:
+        """The server's number, which no other server has that replicates from it or to it."""
+        [(id,)] = await self._read("SELECT CAST(@@GLOBAL.server_id AS CHAR)", [])
+        return _texts([id])[0]
+
     async def log_faults(self) -> list[str]:
         """Why the server's binary log can't be followed; none if it can."""
         found = await self._server.query("migrate", log_settings.ASK, [], self.database)

@@ -1,5 +1,6 @@
 """The changes of an unsharded database, from the server's binary log."""
 
+import codecs
 import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -11,6 +12,7 @@ from datasources.mysql.link import Login
 from datasources.sql.source_tables import KeyColumn, LogPosition
 
 _SIZES = {"tinyint": 8, "smallint": 16, "mediumint": 24, "int": 32, "bigint": 64}  # bits
+_LATIN1 = "pinway.mysql-latin1"
 _REMAKES = re.compile(
     r"(TRUNCATE|RENAME\s+TABLES?|DROP\s+(?P<dropped>TABLES?|DATABASE|SCHEMA)|ALTER\s+(\w+\s+)*?TABLE"
     r"|CREATE\s+OR\s+REPLACE\s+TABLE)\b",
@@ -129,4 +131,14 @@ def _text(column: KeyColumn, value: Any) -> str:
         return value.ljust(column.length, b"\0").hex()  # the log leaves out zeros at the end
     if column.type == "varbinary":
         return value.hex()
-    return value.decode(charset_by_name(column.charset).encoding)
+    encoding = charset_by_name(column.charset).encoding
+    return value.decode(encoding, _LATIN1 if encoding == "cp1252" else "strict")
+
+
+def _as_control(error: UnicodeError) -> tuple[str, int]:
+    """MySQL's latin1 has control characters at the five bytes that cp1252 leaves out."""
+    assert isinstance(error, UnicodeDecodeError)
+    return error.object[error.start : error.end].decode("latin1"), error.end
+
+
+codecs.register_error(_LATIN1, _as_control)

@@ -61,7 +61,7 @@ def test_a_mapping_that_the_source_refutes_is_refused_with_the_place(
 
 
 def test_a_source_that_counts_in_steps_is_read(old: OldDatabase, tmp_path: Path) -> None:
-    """As one of two masters does."""
+    """A master that has another master beside it counts so."""
     old.run("SET GLOBAL auto_increment_increment = 2")
     try:
         done = pinway("check", str(old.mapping(tmp_path)))

@@ -8,7 +8,7 @@ import pytest
 from datasources.mysql.binary_log import Statement
 from datasources.mysql.source_log import remade_by
 from tests.migration.old_world import ROWS, OldDatabase, many
-from tests.migration.processes import SECONDS, copied, everything, followed, start, verified
+from tests.migration.processes import SECONDS, copied, everything, followed, pinway, start, verified
 from tests.migration.test_follow import said
 
 MORE = """  - table: old-friends
@@ -117,6 +117,32 @@ def test_a_follower_goes_on_with_the_columns_in_another_order(
     process.communicate(timeout=SECONDS)
     assert process.returncode == 143
     assert any(b'"later"' in line for line in everything(data))
+
+
+def test_keys_with_bytes_that_only_the_servers_latin1_has_are_followed(
+    old: OldDatabase, tmp_path: Path
+) -> None:
+    old.run(
+        "CREATE TABLE old.tags (slug VARCHAR(20) CHARACTER SET latin1 PRIMARY KEY, name TEXT)",
+        "INSERT INTO old.tags VALUES (x'C381', 'UTF-8 in latin1'), ('tea', 'Tea')",
+    )
+    file, data = old.mapping(tmp_path), tmp_path / "data"
+    tags = "  - {table: tags, becomes: interest, columns: {key: slug, slug: slug, name: name}}\n"
+    file.write_text(file.read_text() + tags)
+    copied(file, data)
+    old.run("UPDATE old.tags SET name = CONCAT(name, '!')")
+    followed(file, data)
+    assert any(b'"Tea!"' in line for line in everything(data))
+
+
+def test_an_event_that_cannot_be_read_is_told(old: OldDatabase, tmp_path: Path) -> None:
+    old.run("USE old", *ROWS, "ALTER TABLE members MODIFY real_name TEXT COMPRESSED")
+    file, data = old.mapping(tmp_path), tmp_path / "data"
+    copied(file, data)
+    old.run("UPDATE old.members SET real_name = 'tea' WHERE id = 1")
+    error = pinway("migrate", "follow", str(file), data=data, status=1)
+    assert "mysql-replication can't read the event after binlog." in error
+    assert error.count("\n") == 1
 
 
 def test_sessions_that_log_changed_columns_alone_are_followed(

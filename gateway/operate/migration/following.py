@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from datasources.mysql.source_stop import SourceStop
 
 _CAUGHT_UP = 1.0  # seconds
+SERVER = "server"
+"""The journal's fact with the number of the server in whose binary log the positions are."""
 _PRIMARY = "primary keys"
 """The journal's fact with the columns of each table's primary key when it was followed first."""
 _REMADE = "remade"
@@ -107,6 +109,7 @@ class Follower:
 
         Each read to the log's end is a new connection, so the log is read only if it has grown."""
         began = time.monotonic()
+        await self._check_server()
         end = await patiently(self._work.source.log_end)
         if self._quiet is not None and end == self._quiet[0]:
             rows = await self._convergence.work(step)
@@ -129,6 +132,19 @@ class Follower:
         rows = await self._convergence.work(step)
         behind = time.monotonic() - began if changes.at_end else None
         return Round(rows, behind, changes.next, changes.read)
+
+    async def _check_server(self) -> None:
+        """Raises ConfigError if another server has taken the source's place: the positions in its
+        binary log are others."""
+        before = self._work.journal.fact(SERVER)
+        id = await patiently(self._work.source.server_id)
+        if before not in (None, id):
+            raise ConfigError(
+                f"the source is the server with the server_id {id}, and the copy was made from "
+                f"{before}, whose binary log has other positions: move the journal away, copy "
+                "again (objects are recognized), repair with migrate verify --repair, and follow "
+                "then"
+            )
 
     def _remade(self) -> set[str]:
         """The tables whose rows are to be compared with the shards."""
