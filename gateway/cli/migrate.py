@@ -283,7 +283,7 @@ async def _verify(settings: Settings, mapping: Mapping, *, repair: bool) -> Veri
             return found
         work.journal.set_fact("followed", "yes")
         ledger.look_at([*(one.row for one in found.differences), *found.new])
-        convergence = Convergence(stores, work.source, work.plans, ledger, mapping.name)
+        convergence = Convergence(stores, work.source, work.plans, ledger, mapping.name, anew=True)
         done, total = 0, ledger.waiting_count()
         with Bars("the source") as bars:
 

@@ -249,7 +249,10 @@ def _edge_keys(want: Expected, stored: Record | None) -> list[EdgeKey]:
                 EdgeKey(Mapping.USER_HAS_PINS, pin.owner_id, id),
             ]
         case Board(), Board():
-            return [EdgeKey(Mapping.USER_HAS_BOARDS, want.record.owner_id, stored.id)]
+            lists = [Mapping.USER_HAS_BOARDS]
+            if not want.record.secret:
+                lists.append(Mapping.USER_HAS_PUBLIC_BOARDS)
+            return [EdgeKey(one, want.record.owner_id, stored.id) for one in lists]
         case Comment(), Comment():
             return [EdgeKey(Mapping.PIN_HAS_COMMENTS, want.record.pin_id, stored.id)]
     return []
