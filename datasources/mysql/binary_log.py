@@ -191,7 +191,7 @@ class BinaryLog(Generic[K]):
             return Logged(lists, statements, end, at_end, read)
 
         while True:
-            event = stream.fetchone()
+            event = self._next(stream)
             if event is None:
                 self._end()
                 return logged(at_end=True)
@@ -221,17 +221,35 @@ class BinaryLog(Generic[K]):
                 if count >= _ROWS or size >= _BYTES:
                     return logged(at_end=False)
 
+    def _next(self, stream: Any) -> Any:
+        """The next event; None at the log's end."""
+        try:
+            return stream.fetchone()
+        except (ArithmeticError, AssertionError, LookupError, TypeError, ValueError) as error:
+            raise StoreCorrupt(
+                f"{self.where}: mysql-replication can't read the event after {stream.log_file}:"
+                f"{stream.log_pos}: {error!r} (it can't read COMPRESSED columns)"
+            ) from error
+
     def _keys_of(self, event: Any) -> list[K]:
         """The primary keys of an event's rows; both of a row whose key changes."""
-        images = {"before_values", "after_values", "values"}
         try:
             return [
-                self._key_of(event.table, list(row[image].values()))
+                self._key_of(event.table, list(values.values()))
                 for row in event.rows
-                for image in images & row.keys()
+                for values in _images(row)
             ]
         except (ValueError, IndexError, KeyError, NotImplementedError) as error:
             raise StoreCorrupt(f"{self.where}: a row of {event.table}: {error!r}") from error
+
+
+def _images(row: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    """The values of a row's columns before and after an event. A session may log changed columns
+    alone (`binlog_row_image`): all further columns have None then, and no column of a key has."""
+    if "values" in row:
+        return [row["values"]]
+    before, after = row["before_values"], row["after_values"]
+    return [before, before | {name: it for name, it in after.items() if it is not None}]
 
 
 def _is_boundary(event: Any) -> bool:

@@ -35,11 +35,14 @@ _IDLE_TRANSACTION = 60
 
 @dataclass(frozen=True)
 class Login:
+    """How to reach a server. `foreign`: the server holds no shards, and may count in steps."""
+
     host: str
     port: int
     user: str
     password: str = field(repr=False)
     ca: str = ""
+    foreign: bool = False
 
     @classmethod
     def of(cls, url: str, user: str, password: str, ca: str = "") -> "Login":
@@ -213,7 +216,11 @@ async def connect(login: Login, *, autocommit: bool, deadline: float) -> Link:
     try:
         await connection._connect()
         link = Link(connection)
-        await _set_up(link, "MariaDB" in connection.get_server_info(), deadline)
+        step = await _set_up(link, "MariaDB" in connection.get_server_info(), deadline)
+        if step != 1 and not login.foreign:
+            raise aiomysql.OperationalError(
+                1105, f"auto_increment_increment is {step}; ids of one INSERT must be consecutive"
+            )
     except BaseException:
         connection.close()
         raise
@@ -225,7 +232,8 @@ def _tls(ca: str) -> ssl.SSLContext:
     return context(ca)
 
 
-async def _set_up(link: Link, mariadb: bool, deadline: float) -> None:
+async def _set_up(link: Link, mariadb: bool, deadline: float) -> int:
+    """Returns the step in which the server counts."""
     settings = {
         "sql_mode": f"'{_SQL_MODE}'",
         "time_zone": "'+00:00'",
@@ -247,7 +255,4 @@ async def _set_up(link: Link, mariadb: bool, deadline: float) -> None:
     await link.run(f"SET {assignments}")
     [[step, row]] = (await link.run(f"SELECT @@SESSION.auto_increment_increment, ({EXISTS})")).rows
     link.has_row = bool(row)
-    if step != 1:
-        raise aiomysql.OperationalError(
-            1105, f"auto_increment_increment is {step}; ids of one INSERT must be consecutive"
-        )
+    return int(step)

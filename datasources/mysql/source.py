@@ -4,19 +4,20 @@ Every value arrives as text in UTF-8, or as the bytes of a binary column, so tha
 Python type can hold (a zero date, a number of 30 digits) is read like any other.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from datasources.errors import ConfigError, StoreCorrupt, StoreError
 from datasources.mysql import log_settings
 from datasources.mysql.link import Login
 from datasources.mysql.server import Server
-from datasources.mysql.source_sql import equal, name_of, quoted
+from datasources.mysql.source_sql import NUMBERS, equal, name_of, quoted
 from datasources.mysql.source_stop import SourceStop, stopped
 from datasources.mysql.source_writer import SourceWriter
 from datasources.sql.source_tables import (
-    INTEGERS,
     Column,
     KeyColumn,
     LogPosition,
@@ -29,6 +30,7 @@ from datasources.sql.source_tables import (
 if TYPE_CHECKING:
     from datasources.mysql.source_log import SourceLog
 
+_MEMBER = re.compile("'((?:[^']|'')*)'")
 _FIRST = 4  # the offset of a log file's first event
 DEADLINE = 60.0  # seconds for a page, which may be sorted
 
@@ -37,7 +39,7 @@ class Source:
     """A database on a MySQL or MariaDB server. Its rows are only read, except by `writer`."""
 
     def __init__(self, url: str, *, password: str = "", ca: str = "", connections: int = 4) -> None:
-        login = Login.of(url, "root", password, ca)
+        login = replace(Login.of(url, "root", password, ca), foreign=True)
         self.database = url.rpartition("/")[2]
         self._server = Server(
             f"the source {login.host}:{login.port}",
@@ -55,12 +57,12 @@ class Source:
         key."""
         columns: dict[str, dict[str, Column]] = {}
         found = await self._read(
-            "SELECT table_name, column_name, data_type, is_nullable FROM "
+            "SELECT table_name, column_name, data_type, is_nullable, column_type FROM "
             "information_schema.columns WHERE table_schema = %s ORDER BY ordinal_position",
             [self.database],
         )
-        for table, name, type, nullable in map(_texts, found):
-            column = Column(name, type.lower(), nullable == "YES")
+        for table, name, type, nullable, declared in map(_texts, found):
+            column = Column(name, type.lower(), nullable == "YES", _members(type, declared))
             columns.setdefault(table, {})[name] = column
         indexes: dict[tuple[str, str], list[str]] = {}
         found = await self._read(
@@ -94,7 +96,9 @@ class Source:
     async def condition_fault(self, table: Table, where: str) -> str | None:
         """The server's complaint about a condition on the table's rows; None if it is sound."""
         try:
-            await self._read(f"SELECT 1 FROM {self._name(table)} WHERE ({where}) LIMIT 0", [])
+            # The second condition is unsound with brackets that end the server's own.
+            chosen = f"({where}) AND IF({where}, 1, 0)"
+            await self._read(f"SELECT 1 FROM {self._name(table)} WHERE {chosen} LIMIT 0", [])
         except StoreError as error:
             return str(error)
         return None
@@ -168,12 +172,13 @@ class Source:
             [self.database, table.name],
         )
         by_name = {name: rest for name, *rest in map(_texts, found)}
+        of = len(by_name) + await self._hidden_columns(table)
         return [
             KeyColumn(
                 name,
                 table.columns[name].type,
                 ordinal=int(ordinal),
-                of=len(by_name),
+                of=of,
                 unsigned="unsigned" in type,
                 length=int(length),
                 charset=charset,
@@ -181,6 +186,23 @@ class Source:
             for name in table.primary
             for ordinal, type, length, charset in (by_name[name],)
         ]
+
+    async def _hidden_columns(self, table: Table) -> int:
+        """The number of columns at the end of a row in the log which the catalogue does not have:
+        the period of a table with system versioning (MariaDB), unless it was declared."""
+        found = await self._read(
+            "SELECT 1 FROM information_schema.tables t WHERE table_type = 'SYSTEM VERSIONED' "
+            "AND table_schema = %s AND table_name = %s AND NOT EXISTS (SELECT 1 FROM "
+            "information_schema.columns c WHERE c.table_schema = t.table_schema AND "
+            "c.table_name = t.table_name AND generation_expression = 'ROW START')",
+            [self.database, table.name],
+        )
+        return 2 * len(found)
+
+    async def server_id(self) -> str:
+        """The server's number, which no other server has that replicates from it or to it."""
+        [(id,)] = await self._read("SELECT CAST(@@GLOBAL.server_id AS CHAR)", [])
+        return _texts([id])[0]
 
     async def log_faults(self) -> list[str]:
         """Why the server's binary log can't be followed; none if it can."""
@@ -262,8 +284,8 @@ def _select(wanted: Wanted) -> str:
     name, column = quoted(wanted.column.name), wanted.column
     if column.is_binary:
         return f"LOWER(HEX({name}))" if wanted.is_key else name
-    if column.type == "bit":
-        return f"CAST({name} + 0 AS CHAR)"
+    if column.type in NUMBERS:
+        return f"CAST({name} + 0 AS CHAR)"  # without the zeros of ZEROFILL
     if column.is_text and wanted.raw:
         return f"CAST({name} AS BINARY)"
     return f"CONVERT({name} USING utf8mb4)" if column.is_text else f"CAST({name} AS CHAR)"
@@ -276,13 +298,31 @@ def _after(primary: Sequence[Column], key: Sequence[str]) -> tuple[str, list[str
     for column, text in reversed(list(zip(primary, key, strict=True))):
         name = name_of(column)
         value = "UNHEX(%s)" if column.is_binary else "%s"
-        given = int(text) if column.type in INTEGERS else text
+        given = _sorted_as(column, text)
         if condition:
             condition = f"{name} >= {value} AND ({name} > {value} OR ({condition}))"
             args = [given, given, *args]
         else:
             condition, args = f"{name} > {value}", [given]
     return f"({condition})", args
+
+
+def _sorted_as(column: Column, text: str) -> str | int:
+    """The value by which the server sorts a column's value. An ENUM and a SET are sorted by the
+    numbers of their members, but compared with a text as texts."""
+    match column.type:
+        case "enum":
+            return column.members.index(text) + 1 if text in column.members else 0
+        case "set":
+            chosen = text.split(",")
+            return sum(1 << n for n, member in enumerate(column.members) if member in chosen)
+    return int(text) if column.type in NUMBERS else text
+
+
+def _members(type: str, declared: str) -> tuple[str, ...]:
+    if type.lower() not in ("enum", "set"):
+        return ()
+    return tuple(text.replace("''", "'") for text in _MEMBER.findall(declared))
 
 
 def _texts(row: Sequence[bytes | str | None]) -> tuple[str, ...]:

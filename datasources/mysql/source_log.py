@@ -1,30 +1,40 @@
 """The changes of an unsharded database, from the server's binary log."""
 
+import codecs
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pymysql.charset import charset_by_name
 
-from datasources.errors import StoreCorrupt
-from datasources.mysql.binary_log import BinaryLog
+from datasources.mysql.binary_log import BinaryLog, Statement
 from datasources.mysql.link import Login
 from datasources.sql.source_tables import KeyColumn, LogPosition
 
 _SIZES = {"tinyint": 8, "smallint": 16, "mediumint": 24, "int": 32, "bigint": 64}  # bits
-_TRUNCATE = re.compile(
-    rb"\s*TRUNCATE\s+(?:TABLE\s+)?(?:`?(\w+)`?\s*\.\s*)?`?(\w+)`?", re.IGNORECASE
+_LATIN1 = "pinway.mysql-latin1"
+_REMAKES = re.compile(
+    r"(TRUNCATE|RENAME\s+TABLES?|DROP\s+(?P<dropped>TABLES?|DATABASE|SCHEMA)|ALTER\s+(\w+\s+)*?TABLE"
+    r"|CREATE\s+OR\s+REPLACE\s+TABLE)\b",
+    re.IGNORECASE,
+)
+"""Statements that change or remove rows, or the order of columns, without an event for each row."""
+_TOKEN = re.compile(
+    r"(?P<comment>/\*(?!M?!).*?\*/|/\*M?!\d*|\*/|--[ \t\r\n][^\n]*|\#[^\n]*)"
+    r"|`(?P<quoted>(?:``|[^`])*)`|'(?:''|\\.|[^'\\])*'|\w+",
+    re.DOTALL,
 )
 
 
 class Changes(NamedTuple):
     """A part of the log that ends between two transactions. `keys`: for each table, the primary
-    keys of rows that were inserted, changed or deleted. `emptied`: tables that were truncated.
+    keys of rows that were inserted, changed or deleted. `remade`: tables of which any row may have
+    changed: by a statement like TRUNCATE or ALTER TABLE, or when the table had other columns.
     `next`: the position from which to go on. `at_end`: the log had no more at that moment. `read`:
     the end of the last event that was read, which may be no part of a transaction."""
 
     keys: dict[str, list[tuple[str, ...]]]
-    emptied: list[str]
+    remade: set[str]
     next: LogPosition
     at_end: bool
     read: LogPosition
@@ -50,29 +60,51 @@ class SourceLog:
         """The changes after a position. Raises ConfigError if the server no longer has that part of
         its log, StoreCorrupt for a change that can't be read."""
         found = await self._log.read(after)
-        emptied = [
-            truncated[2].decode()
-            for schema, text in found.statements
-            if (truncated := _TRUNCATE.match(text))
-            and (truncated[1] or schema.encode()).decode() == self._database
-            and truncated[2].decode() in self._keys
-        ]
-        keys = {table: some for (_, table), some in found.keys.items()}
+        remade = {
+            table
+            for statement in found.statements
+            for table in remade_by(statement, self._database, self._keys)
+        }
+        remade |= {table for (_, table), some in found.keys.items() if None in some}
+        keys = {
+            table: [key for key in some if key is not None]
+            for (_, table), some in found.keys.items()
+        }
         assert isinstance(found.next, LogPosition)
-        return Changes(keys, emptied, found.next, found.at_end, found.read)
+        return Changes(keys, remade, found.next, found.at_end, found.read)
 
     async def close(self) -> None:
         """End the connection, if one is open."""
         await self._log.close()
 
-    def _key_of(self, table: str, values: Sequence[Any]) -> tuple[str, ...]:
+    def _key_of(self, table: str, values: Sequence[Any]) -> tuple[str, ...] | None:
+        """The primary key of a row; None if the table had other columns then."""
         columns = self._keys[table]
         if len(values) != columns[0].of:
-            raise StoreCorrupt(
-                f"{self._log.where}: {table} had {len(values)} columns then, and has "
-                f"{columns[0].of} now: copy again, with a new journal"
-            )
-        return tuple(_text(it, values[it.ordinal - 1]) for it in columns)
+            return None
+        found = [values[it.ordinal - 1] for it in columns]
+        texts = [it for it, value in zip(columns, found, strict=True) if isinstance(value, bytes)]
+        if any((it in texts) is (it.type in _SIZES) for it in columns):
+            return None
+        return tuple(map(_text, columns, found))
+
+
+def remade_by(statement: Statement, database: str, tables: Collection[str]) -> list[str]:
+    """The tables of the database of which any row may have changed by a statement. Names in other
+    letters may be the same table's."""
+    words, names = list[str](), set[str]()
+    for token in _TOKEN.finditer(statement.text.decode(errors="replace")):
+        if token["comment"] is not None:
+            continue
+        name = token[0] if token["quoted"] is None else token["quoted"].replace("``", "`")
+        words.append(token[0])
+        names.add(name.lower())
+    remakes = _REMAKES.match(" ".join(words))
+    if remakes is None or database.lower() not in {*names, statement.schema.lower()}:
+        return []
+    if (remakes["dropped"] or "").upper() in ("DATABASE", "SCHEMA"):
+        return [*tables]
+    return [table for table in tables if table.lower() in names]
 
 
 def key_fault(columns: Sequence[KeyColumn]) -> str:
@@ -99,4 +131,14 @@ def _text(column: KeyColumn, value: Any) -> str:
         return value.ljust(column.length, b"\0").hex()  # the log leaves out zeros at the end
     if column.type == "varbinary":
         return value.hex()
-    return value.decode(charset_by_name(column.charset).encoding)
+    encoding = charset_by_name(column.charset).encoding
+    return value.decode(encoding, _LATIN1 if encoding == "cp1252" else "strict")
+
+
+def _as_control(error: UnicodeError) -> tuple[str, int]:
+    """MySQL's latin1 has control characters at the five bytes that cp1252 leaves out."""
+    assert isinstance(error, UnicodeDecodeError)
+    return error.object[error.start : error.end].decode("latin1"), error.end
+
+
+codecs.register_error(_LATIN1, _as_control)

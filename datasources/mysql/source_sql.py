@@ -2,6 +2,9 @@
 
 from datasources.sql.source_tables import INTEGERS, Column
 
+NUMBERS = INTEGERS | {"bit"}
+"""Types whose values are compared as integers. A BIT is compared with a text byte by byte."""
+
 
 def quoted(name: str) -> str:
     """A name as an identifier, for a statement without arguments."""
@@ -16,5 +19,5 @@ def name_of(column: Column) -> str:
 
 def equal(column: Column, text: str) -> tuple[str, str | int]:
     """The condition that a column has a value, as `Source.page` gives it, and the argument."""
-    given = int(text) if column.type in INTEGERS else text
+    given = int(text) if column.type in NUMBERS else text
     return f"{name_of(column)} = {'UNHEX(%s)' if column.is_binary else '%s'}", given

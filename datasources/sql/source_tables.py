@@ -17,11 +17,13 @@ Written = str | int | bytes | None
 
 
 class Column(NamedTuple):
-    """A column. `type` is the name of its type, without length: "varchar"."""
+    """A column. `type` is the name of its type, without length: "varchar". `members` are the values
+    of an ENUM or a SET in their order, by which the column is sorted."""
 
     name: str
     type: str
     nullable: bool
+    members: tuple[str, ...] = ()
 
     @property
     def is_text(self) -> bool:

@@ -17,7 +17,13 @@ from gateway.operate.imports.report import ImportReport, Progress
 from gateway.operate.migration.converging import Convergence
 from gateway.operate.migration.copying import Reading, find_old, read_tables, write_rows
 from gateway.operate.migration.cut_over import CutOver, check_not_done, cut_over
-from gateway.operate.migration.following import Round, following, store_position, stored_position
+from gateway.operate.migration.following import (
+    SERVER,
+    Round,
+    following,
+    store_position,
+    stored_position,
+)
 from gateway.operate.migration.mapping import Mapping, read_mapping
 from gateway.operate.migration.opening import opened_journal, opened_source, opened_work
 from gateway.operate.migration.preview import Preview, preview
@@ -244,6 +250,7 @@ async def _copy(settings: Settings, mapping: Mapping, *, feeds: bool) -> _Copied
             begins = await opened.source.log_position()
             if stored_position(journal) is None and begins is not None:
                 store_position(journal, begins)  # changes after it may be missed by the copy
+                journal.set_fact(SERVER, await opened.source.server_id())
             with Bars("the source") as bars:
                 reading = await read_tables(opened.source, opened.plans, journal, bars)
         with Bars() as bars:
@@ -276,7 +283,7 @@ async def _verify(settings: Settings, mapping: Mapping, *, repair: bool) -> Veri
             return found
         work.journal.set_fact("followed", "yes")
         ledger.look_at([*(one.row for one in found.differences), *found.new])
-        convergence = Convergence(stores, work.source, work.plans, ledger, mapping.name)
+        convergence = Convergence(stores, work.source, work.plans, ledger, mapping.name, anew=True)
         done, total = 0, ledger.waiting_count()
         with Bars("the source") as bars:
 

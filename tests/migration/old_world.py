@@ -177,7 +177,7 @@ class OldDatabase:
             link.close()
 
     async def _run(self, statements: tuple[str, ...], user: str) -> None:
-        login = Login("127.0.0.1", self.port, user, "")
+        login = Login("127.0.0.1", self.port, user, "", foreign=True)
         link = await connect(login, autocommit=True, deadline=60)
         try:
             await link.run("SET sql_mode = ''")

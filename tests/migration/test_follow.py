@@ -260,6 +260,20 @@ def test_a_log_that_is_gone_is_told(world: Path, old: OldDatabase, tmp_path: Pat
     assert "copy again" in error
 
 
+def test_the_log_of_another_server_in_the_sources_place_is_not_read(
+    world: Path, old: OldDatabase, tmp_path: Path
+) -> None:
+    data = tmp_path / "data"
+    copied(world, data)
+    old.run("SET GLOBAL server_id = 2")
+    try:
+        error = pinway("migrate", "follow", str(world), data=data, status=1)
+    finally:
+        old.run("SET GLOBAL server_id = 1")
+    assert "the server_id 2, and the copy was made from 1, whose binary log has other" in error
+    assert followed(world, data)["behind"] < 1
+
+
 def said(lines: IO[bytes]) -> str:
     """The number of rows in the next line about the lag. Raises AssertionError at the end."""
     for line in lines:

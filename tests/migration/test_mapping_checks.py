@@ -44,6 +44,7 @@ def test_a_mapping_that_fits_is_confirmed(old: OldDatabase, tmp_path: Path) -> N
         ("created: joined", "issuer: login", "name the subject's column, too"),
         ("created: joined", "email: joined", "an e-mail address is a text or a BLOB"),
         ("'%spam%'", "'%spam%' AND nothing = 1", "nothing"),
+        ("headline NOT LIKE '%spam%'", "id > 1) OR (id < 1", "where: "),
         ("127.0.0.1:{port}/old", "127.0.0.1:{port}/odl", "there is no database 'odl'"),
     ],
 )
@@ -57,6 +58,16 @@ def test_a_mapping_that_the_source_refutes_is_refused_with_the_place(
     assert done.exit_code == 1
     assert told in done.stderr
     assert f"{file}:{line}: " in done.stderr
+
+
+def test_a_source_that_counts_in_steps_is_read(old: OldDatabase, tmp_path: Path) -> None:
+    """A master that has another master beside it counts so."""
+    old.run("SET GLOBAL auto_increment_increment = 2")
+    try:
+        done = pinway("check", str(old.mapping(tmp_path)))
+    finally:
+        old.run("SET GLOBAL auto_increment_increment = 1")
+    assert done.exit_code == 0, done.stderr
 
 
 def test_all_faults_are_told_at_once(old: OldDatabase, tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
 """`pinway migrate verify`: every difference between the source and the shards is listed, and
 mended."""
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -77,6 +79,24 @@ def test_a_difference_made_in_the_shards_is_found(
     words = pinway("migrate", "verify", str(world), data=data, status=3)
     assert 'albums 1: board \'1\' name: "Other" in the source, "Tea" in the shards' in words
     assert "1 difference" in words
+
+
+def test_rows_of_mappings_that_are_lost_are_written_again(world: Path, tmp_path: Path) -> None:
+    """A shard that comes from an older backup lacks such rows."""
+    data = tmp_path / "data"
+    copied(world, data)
+    for file in (data / "shards").glob("db*.sqlite"):
+        with closing(sqlite3.connect(file)) as shard, shard:
+            shard.execute("UPDATE pin_liked_by_users SET active = 0")
+            shard.execute("UPDATE user_followed_by_users SET active = 0")
+            shard.execute("UPDATE user_has_public_boards SET active = 0")
+            for lost in ("user_has_pins", "user_has_boards", "pin_has_comments"):
+                shard.execute(f"DELETE FROM {lost}")
+    differing = {one["table"] for one in verified(world, data, status=3)["differences"]}
+    assert differing == {"albums", "bookmarks", "likes", "friends", "remarks"}
+    assert verified(world, data, "--repair")["differences"] == []
+    copied(world, tmp_path / "fresh")
+    assert everything(data) == everything(tmp_path / "fresh")
 
 
 def test_there_is_nothing_to_verify_before_a_copy_has_ended(world: Path, tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ class Now(NamedTuple):
 
 
 class Convergence:
-    """Looks at rows of one migration."""
+    """Looks at rows of one migration. `anew`: see Writer."""
 
     def __init__(
         self,
@@ -61,10 +61,12 @@ class Convergence:
         plans: Sequence[TablePlan],
         ledger: Ledger,
         name: str,
+        *,
+        anew: bool = False,
     ) -> None:
         self._stores, self._source, self._plans = stores, source, plans
         self._ledger, self._name = ledger, name
-        self._writer = Writer(stores, name)
+        self._writer = Writer(stores, name, anew=anew)
 
     async def work(self, step: Callable[[int], None]) -> int:
         """Look at all rows that the ledger has noted. Returns their number; `step` is told of rows

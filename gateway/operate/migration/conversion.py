@@ -121,7 +121,7 @@ class _Row:
     def raw_text(self, name: str, field: Field, origin: Origin, value: bytes) -> str:
         try:
             return value.decode(origin.charset or "utf-8").strip()
-        except UnicodeDecodeError:
+        except UnicodeError:
             charset = origin.charset or "UTF-8"
             self.change(name, f"has bytes that are wrong in {charset}: U+FFFD stands for them")
             return value.decode(origin.charset or "utf-8", "replace").strip()

@@ -143,9 +143,11 @@ class Ledger:
             [(self._ranks.get(row.table, 0), row.table, row.text) for row in rows],
         )
 
-    def look_at_table(self, table: str) -> None:
-        """Note all rows of a table that have become something."""
-        found = self._db.execute("SELECT row FROM links WHERE source_table = ?", (table,))
+    def look_at_left_out(self, table: str) -> None:
+        """Note all rows of a table that were left out, or have become less than they should."""
+        found = self._db.execute(
+            "SELECT DISTINCT row FROM reasons WHERE source_table = ?", (table,)
+        )
         self.look_at(_row(table, text) for (text,) in found.fetchall())
 
     def waiting(self, limit: int) -> list[tuple[int, Row]]:

@@ -81,6 +81,16 @@ def _value(
             if not isinstance(key, str):
                 message = f"{key!r} is no name: put names into quotes if YAML reads them otherwise"
                 raise BadYaml(line, message)
-            found[key] = _value(loader, item, (*path, key), line, lines)
+            found[_encodable(key, line)] = _value(loader, item, (*path, key), line, lines)
         return found
-    return loader.construct_object(node)
+    return _encodable(loader.construct_object(node), line)
+
+
+def _encodable(value: Any, line: int) -> Any:
+    """The value. Raises BadYaml for a text with half a surrogate pair."""
+    try:
+        if isinstance(value, str):
+            value.encode()
+        return value
+    except UnicodeEncodeError:
+        raise BadYaml(line, f"{value!r} is no text of Unicode") from None

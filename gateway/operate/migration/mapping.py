@@ -207,6 +207,7 @@ class _Reader:
         if origin.charset is not None:
             try:
                 "x".encode(origin.charset)
+                b"x".decode(origin.charset, "replace")
             except (LookupError, ValueError):
                 message = f"{origin.charset!r} is no encoding of text: use one like utf-8, cp1252"
                 self._add((*place, "charset"), message)

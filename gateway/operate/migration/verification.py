@@ -99,7 +99,7 @@ async def verify(
     name: str,
     progress: OnProgress,
 ) -> Verified:
-    """Compare all rows of the mapping's tables. Nothing is changed."""
+    """Compare all rows of the plans' tables. Nothing is changed."""
     with closing(_Verifier(stores, ledger, name)) as verifier:
         return await _verify(verifier, source, plans, progress)
 
@@ -124,7 +124,7 @@ async def _verify(
             done += len(rows)
             progress(Progress("comparing", done, max(total, done), "rows"))
             after = page.keys[-1]
-    await verifier.compare_lost_rows()
+    await verifier.compare_lost_rows({plan.table.name for plan in plans})
     progress(Progress("comparing", done, done, "rows"))
     return Verified(verifier.ranges, verifier.differences, done, verifier.left_out, verifier.new)
 
@@ -178,12 +178,13 @@ class _Verifier:
         self.ranges.append(Range(table, first, last, len(wanted), *told))
         await asyncio.sleep(0)
 
-    async def compare_lost_rows(self) -> None:
-        """Find objects and edges whose row is no longer in the source."""
+    async def compare_lost_rows(self, tables: set[str]) -> None:
+        """Find objects and edges whose row is no longer in these tables of the source."""
         lost = (
             (row, item)
             for row, item in self._ledger.rows()
-            if not self._seen.execute(
+            if row.table in tables
+            and not self._seen.execute(
                 "SELECT 1 FROM seen WHERE source_table = ? AND row = ?", (row.table, row.text)
             ).fetchone()
         )
@@ -248,7 +249,10 @@ def _edge_keys(want: Expected, stored: Record | None) -> list[EdgeKey]:
                 EdgeKey(Mapping.USER_HAS_PINS, pin.owner_id, id),
             ]
         case Board(), Board():
-            return [EdgeKey(Mapping.USER_HAS_BOARDS, want.record.owner_id, stored.id)]
+            lists = [Mapping.USER_HAS_BOARDS]
+            if not want.record.secret:
+                lists.append(Mapping.USER_HAS_PUBLIC_BOARDS)
+            return [EdgeKey(one, want.record.owner_id, stored.id) for one in lists]
         case Comment(), Comment():
             return [EdgeKey(Mapping.PIN_HAS_COMMENTS, want.record.pin_id, stored.id)]
     return []

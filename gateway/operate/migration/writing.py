@@ -69,11 +69,12 @@ class LeftOut(Exception):
 
 
 class Writer:
-    """Writes a migration's objects and edges."""
+    """Writes a migration's objects and edges. `anew`: also writes the rows of mappings of an object
+    or an edge that stands: a row that depends on them, perhaps on another shard, may be lost."""
 
-    def __init__(self, stores: Stores, name: str) -> None:
+    def __init__(self, stores: Stores, name: str, *, anew: bool = False) -> None:
         self._stores = stores._replace(writes_per_day=0)  # quotas are for people
-        self._name = name
+        self._name, self._anew = name, anew
 
     async def put(self, ref: Ref, stored: Record | None, wanted: Expected) -> int:
         """Store an object, or change it. `stored` is the object to which the old id leads. Returns
@@ -191,7 +192,7 @@ class Writer:
             version = row.version if row else 0
             if not active and (row is None or not row.active):
                 return None
-            if active and is_set(row, edge):
+            if active and is_set(row, edge) and not self._anew:
                 return change(edges=[(REVERSE[mapping], edge._replace(version=version).reversed())])
             # A set edge has an odd version.
             version += 1 if (row is not None and row.active) is not active else 2
@@ -354,7 +355,8 @@ class Writer:
             rows, tasks = Rows(tx), list[AnyTask]()
             whole = {**fields, "flips": board.flips} if fields else {}
             after = await edit(tx, pin, raw, whole)
-            if {"interest_ids", "created"} & fields.keys() or not is_placed(row, place):
+            moved = {"interest_ids", "created"} & fields.keys() or not is_placed(row, place)
+            if moved or self._anew:
                 left = tuple(it for it in pin.interest_ids if it not in after.interest_ids)
                 await self._put_place(tx, rows, after, board, place, left=left)
             elif not fields:
@@ -372,10 +374,10 @@ class Writer:
         async def work(tx: ShardTx) -> Change | None:
             board, raw = await access.lock(tx, Board, id)
             fields = changes(board, wanted)
-            if not fields:
+            if not fields and not self._anew:
                 return None
             rows, tasks = Rows(tx), list[AnyTask]()
-            if fields.keys() & {"secret", "created"}:
+            if fields.keys() & {"secret", "created"} or self._anew:
                 fields["flips"] = board.flips + 1
             after = await edit(tx, board, raw, fields)
             if "flips" in fields:
@@ -392,13 +394,13 @@ class Writer:
             comment, raw = await access.lock(tx, Comment, stored.id)
             fields, rows = changes(comment, wanted), Rows(tx)
             after = await edit(tx, comment, raw, fields)
-            if "created" in fields:
+            if "created" in fields or self._anew:
                 await tx.head(ListKey(Mapping.PIN_HAS_COMMENTS, after.pin_id))
                 row = await tx.edge(EdgeKey(Mapping.PIN_HAS_COMMENTS, after.pin_id, after.id))
                 version = row.version + 1 if row is not None else 1
                 edge = Edge(after.pin_id, after.id, after.created * SEQUENCE_STEP, version)
                 await put_rows(rows, after, edge)
-            return rows.change(objects=[stored.id]) if fields else None
+            return rows.change(objects=[stored.id]) if fields or self._anew else None
 
         await commit(self._stores, shard_of(stored.id), work)
 

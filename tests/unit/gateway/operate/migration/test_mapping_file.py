@@ -65,7 +65,14 @@ def test_a_whole_file_is_read(tmp_path: Path) -> None:
             "becomes: like\n    columns: {user: a, pin: b}",
             "6: tables[0].columns.user: it is the old id of a user, and no table becomes a user",
         ),
+        (
+            "username: login",
+            "username: {column: login, charset: idna}",
+            "8: tables[0].columns.username.charset: 'idna' is no encoding of text",
+        ),
         ("username: login", "username: [", "9: "),
+        ("username: login", 'username: "\\ud800"', "8: '\\ud800' is no text of Unicode"),
+        ("username: login", '"\\ud800": login', "8: '\\ud800' is no text of Unicode"),
     ],
 )
 def test_a_fault_names_line_path_and_remedy(
