@@ -15,6 +15,7 @@ from datasources.mysql.server import Server
 from datasources.mysql.source_sql import equal, name_of, quoted
 from datasources.mysql.source_stop import SourceStop, stopped
 from datasources.mysql.source_writer import SourceWriter
+from datasources.sql.grants import Grants
 from datasources.sql.source_tables import (
     INTEGERS,
     Column,
@@ -90,6 +91,14 @@ class Source:
             )
             for table, names in columns.items()
         }
+
+    async def grants(self) -> Grants:
+        """The rights of the user."""
+        results = await self._server.query_all(
+            "migrate", "SELECT CURRENT_USER(), VERSION(); SHOW GRANTS", [], self.database
+        )
+        [(user, version)] = map(_texts, results[0].rows)
+        return Grants((text for (text,) in map(_texts, results[1].rows)), user, version)
 
     async def condition_fault(self, table: Table, where: str) -> str | None:
         """The server's complaint about a condition on the table's rows; None if it is sound."""
