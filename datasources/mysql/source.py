@@ -4,8 +4,8 @@ Every value arrives as text in UTF-8, or as the bytes of a binary column, so tha
 Python type can hold (a zero date, a number of 30 digits) is read like any other.
 """
 
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from datasources.errors import ConfigError, StoreCorrupt, StoreError
@@ -47,6 +47,7 @@ class Source:
             deadline=DEADLINE,
             observe=lambda server, operation: None,
         )
+        self._is_stopped = False
 
     async def close(self) -> None:
         await self._server.close()
@@ -147,7 +148,8 @@ class Source:
         With `by`, the keys are values of these columns.
 
         The read waits for the commit of transactions that have changed a row. A transaction is in
-        the binary log before other reads see it.
+        the binary log before other reads see it. While the source is `stopped`, all transactions
+        in the log are seen, and the read waits for none: it could not commit.
         """
         primary = [table.columns[name] for name in table.primary]
         columns = [_select(Wanted(column, is_key=True)) for column in primary]
@@ -163,7 +165,7 @@ class Source:
             chosen = f"{chosen} AND ({where.replace('%', '%%')})"
         found = await self._read(
             f"SELECT {', '.join(columns)} FROM {self._name(table)}".replace("%", "%%")
-            + f" WHERE {chosen} LOCK IN SHARE MODE",
+            + f" WHERE {chosen}{'' if self._is_stopped else ' LOCK IN SHARE MODE'}",
             args,
         )
         return _page(primary, found)
@@ -239,9 +241,15 @@ class Source:
         """Writes to the source, for the way back of a migration."""
         return SourceWriter(self._server.login, self.database)
 
-    def stopped(self, within: float) -> AbstractAsyncContextManager[SourceStop]:
+    @asynccontextmanager
+    async def stopped(self, within: float) -> AsyncIterator[SourceStop]:
         """Refuse writes to the server in the block (`datasources.mysql.source_stop`)."""
-        return stopped(self._server.login, within)
+        async with stopped(self._server.login, within) as stop:
+            self._is_stopped = True
+            try:
+                yield stop
+            finally:
+                self._is_stopped = False
 
     def log(self, keys: Mapping[str, Sequence[KeyColumn]]) -> "SourceLog":
         """The server's binary log, for tables with these primary keys. Raises ConfigError without
