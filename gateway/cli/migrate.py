@@ -52,8 +52,9 @@ migrate.add_command(back_command)
 @mapping_file
 @as_json
 def check_command(mapping: Path, as_json: bool) -> None:
-    """Compare MAPPING with the source's tables and with Pinway's objects, and the rights of its
-    user with those that the commands need.
+    """Compare MAPPING with the source's tables and with Pinway's objects.
+
+    The rights of the source's user are compared with the rights that the commands need.
 
     Nothing is changed. The exit status is 1 if the mapping has faults, with a line for each. A line
     for each right that a command after the copy needs has the statement that gives it.
