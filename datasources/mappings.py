@@ -49,6 +49,9 @@ class Mapping(Enum):
     USER_INVITED_TO_BOARDS = "user_invited_to_boards"
     USER_WROTE_COMMENTS = "user_wrote_comments"
 
+    # Enum's own hash is a function in Python, and each key of a row or a list has a mapping in it.
+    __hash__ = object.__hash__
+
     @property
     def code(self) -> int:
         return _CODES[self]

@@ -5,7 +5,7 @@ import os
 import pwd
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -38,14 +38,24 @@ def mariadb(folder: Path) -> Iterator[int]:
         check=False,
     )
     assert made.returncode == 0, made.stdout + made.stderr
+    program = [
+        install.tool("mariadbd"),
+        "--no-defaults",
+        f"--datadir={folder / 'data'}",
+        f"--user={owner}",
+    ]
+    with serving(program, folder) as port:
+        yield port
+
+
+@contextmanager
+def serving(program: Sequence[str], folder: Path) -> Iterator[int]:
+    """Run a server, which may be MySQL, with a binary log. Yields its port."""
     port = free_port()
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(
             [
-                install.tool("mariadbd"),
-                "--no-defaults",
-                f"--datadir={folder / 'data'}",
-                f"--user={owner}",
+                *program,
                 "--bind-address=127.0.0.1",
                 f"--port={port}",
                 f"--socket={folder / 's'}",

@@ -5,8 +5,8 @@ Python type can hold (a zero date, a number of 30 digits) is read like any other
 """
 
 import re
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ from datasources.mysql.server import Server
 from datasources.mysql.source_sql import NUMBERS, equal, name_of, quoted
 from datasources.mysql.source_stop import SourceStop, stopped
 from datasources.mysql.source_writer import SourceWriter
+from datasources.sql.grants import Grants
 from datasources.sql.source_tables import (
     Column,
     KeyColumn,
@@ -48,6 +49,7 @@ class Source:
             deadline=DEADLINE,
             observe=lambda server, operation: None,
         )
+        self._is_stopped = False
 
     async def close(self) -> None:
         await self._server.close()
@@ -92,6 +94,14 @@ class Source:
             )
             for table, names in columns.items()
         }
+
+    async def grants(self) -> Grants:
+        """The rights of the user."""
+        results = await self._server.query_all(
+            "migrate", "SELECT CURRENT_USER(), VERSION(); SHOW GRANTS", [], self.database
+        )
+        [(user, version)] = map(_texts, results[0].rows)
+        return Grants((text for (text,) in map(_texts, results[1].rows)), user, version)
 
     async def condition_fault(self, table: Table, where: str) -> str | None:
         """The server's complaint about a condition on the table's rows; None if it is sound."""
@@ -142,7 +152,8 @@ class Source:
         With `by`, the keys are values of these columns.
 
         The read waits for the commit of transactions that have changed a row. A transaction is in
-        the binary log before other reads see it.
+        the binary log before other reads see it. While the source is `stopped`, all transactions
+        in the log are seen, and the read waits for none: it could not commit.
         """
         primary = [table.columns[name] for name in table.primary]
         columns = [_select(Wanted(column, is_key=True)) for column in primary]
@@ -158,7 +169,7 @@ class Source:
             chosen = f"{chosen} AND ({where.replace('%', '%%')})"
         found = await self._read(
             f"SELECT {', '.join(columns)} FROM {self._name(table)}".replace("%", "%%")
-            + f" WHERE {chosen} LOCK IN SHARE MODE",
+            + f" WHERE {chosen}{'' if self._is_stopped else ' LOCK IN SHARE MODE'}",
             args,
         )
         return _page(primary, found)
@@ -252,9 +263,15 @@ class Source:
         """Writes to the source, for the way back of a migration."""
         return SourceWriter(self._server.login, self.database)
 
-    def stopped(self, within: float) -> AbstractAsyncContextManager[SourceStop]:
+    @asynccontextmanager
+    async def stopped(self, within: float) -> AsyncIterator[SourceStop]:
         """Refuse writes to the server in the block (`datasources.mysql.source_stop`)."""
-        return stopped(self._server.login, within)
+        async with stopped(self._server.login, within) as stop:
+            self._is_stopped = True
+            try:
+                yield stop
+            finally:
+                self._is_stopped = False
 
     def log(self, keys: Mapping[str, Sequence[KeyColumn]]) -> "SourceLog":
         """The server's binary log, for tables with these primary keys. Raises ConfigError without

@@ -27,6 +27,7 @@ from gateway.operate.migration.following import (
 from gateway.operate.migration.mapping import Mapping, read_mapping
 from gateway.operate.migration.opening import opened_journal, opened_source, opened_work
 from gateway.operate.migration.preview import Preview, preview
+from gateway.operate.migration.rights import Missing, missing_rights
 from gateway.operate.migration.source_checks import TablePlan
 from gateway.operate.migration.verification import Verified, verify
 from gateway.operate.progress import Bars, run_reporting_waits
@@ -59,18 +60,25 @@ migrate.add_command(back_command)
 def check_command(mapping: Path, as_json: bool) -> None:
     """Compare MAPPING with the source's tables and with Pinway's objects.
 
-    Nothing is changed. The exit status is 1 if the mapping has faults, with a line for each.
+    The rights of the source's user are compared with the rights that the commands need.
+
+    Nothing is changed. The exit status is 1 if the mapping has faults, with a line for each. A line
+    for each right that a command after the copy needs has the statement that gives it.
     """
-    found = run_reporting_waits(_check(read_mapping(mapping)), "the source")
-    told = [
-        {"table": plan.table.name, "becomes": plan.mapping.becomes, "rows": plan.table.rows}
-        for plan in found
-    ]
+    plans, missing = run_reporting_waits(_check(read_mapping(mapping)), "the source")
+    told = {
+        "tables": [
+            {"table": plan.table.name, "becomes": plan.mapping.becomes, "rows": plan.table.rows}
+            for plan in plans
+        ],
+        "missing_rights": [one._asdict() for one in missing],
+    }
     words = [
         f"{plan.table.name}: about {counted(plan.table.rows, 'row')}, "
         f"each becomes a {plan.mapping.becomes}"
-        for plan in found
+        for plan in plans
     ]
+    words += [one.words() for one in missing]
     print_result(told, [*words, "the mapping fits the source"], as_json=as_json)
 
 
@@ -221,9 +229,9 @@ def find_command(
     print_result({old: found.get(old) for old in old_id}, words, as_json=as_json)
 
 
-async def _check(mapping: Mapping) -> list[TablePlan]:
-    async with opened_source(mapping) as opened:
-        return opened.plans
+async def _check(mapping: Mapping) -> tuple[list[TablePlan], list[Missing]]:
+    async with opened_source(mapping) as (source, plans):
+        return plans, missing_rights(await source.grants(), source.database, plans)
 
 
 async def _preview(mapping: Mapping) -> list[Preview]:

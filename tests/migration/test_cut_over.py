@@ -1,5 +1,6 @@
 """`pinway migrate cut-over`: nobody takes writes for a short time, and then Pinway has them all."""
 
+import asyncio
 import json
 import threading
 import time
@@ -11,7 +12,9 @@ from typing import Any
 import pymysql
 import pytest
 
-from tests.migration.old_world import ROWS, USER, OldDatabase, many
+from datasources.mysql.source import Source
+from datasources.sql.source_tables import Wanted
+from tests.migration.old_world import PASSWORD, ROWS, USER, OldDatabase, many
 from tests.migration.old_writer import OldSite
 from tests.migration.processes import SECONDS, copied, everything, pinway, start, verified
 
@@ -106,6 +109,25 @@ def test_a_long_statement_keeps_the_lock_away_for_a_bounded_time(
         error = pinway("migrate", "cut-over", str(world), "--within", "0.5", data=data, status=1)
     assert "lock" in error
     writing.join()
+
+
+@pytest.mark.anyio
+async def test_a_stopped_source_is_read_beside_a_transaction_that_can_not_commit(
+    world: Path, old: OldDatabase
+) -> None:
+    source = Source(f"mysql://{USER}@127.0.0.1:{old.port}/old", password=PASSWORD)
+    try:
+        members = (await source.tables())["members"]
+        wanted = [Wanted(members.columns["login"])]
+        with closing(pymysql.connect(host="127.0.0.1", port=old.port, user="root")) as site:
+            site.cursor().execute("UPDATE old.members SET login = 'other' WHERE id = 1")
+            async with source.stopped(SECONDS), asyncio.timeout(10):
+                assert (await source.rows(members, wanted, [("1",)])).rows == [(b"Ann",)]
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(1):
+                    await source.rows(members, wanted, [("1",)])
+    finally:
+        await source.close()
 
 
 def test_missing_rights_are_told_before_anybody_waits(

@@ -209,8 +209,8 @@ def decode(line: bytes) -> AnyLine:
         raise BadLine(_readable(str(error))) from error
     if problem := _problem(found):
         raise BadLine(problem)
-    if line.isascii() and b"\\" not in line and b"\x7f" not in line:
-        return found  # the faults below are escaped in JSON, or take more than one byte
+    if _is_plain(line):
+        return found
     changes: dict[str, str] = {}
     for field in found.__struct_fields__:
         value = getattr(found, field)
@@ -227,6 +227,14 @@ def decode(line: bytes) -> AnyLine:
         if field in _TEXTS and not unicodedata.is_normalized("NFC", value):
             changes[field] = unicodedata.normalize("NFC", value)
     return msgspec.structs.replace(found, **changes) if changes else found
+
+
+def decode_again(line: bytes) -> AnyLine:
+    """The object of a line that `decode` has accepted."""
+    if not _is_plain(line):
+        return decode(line)
+    found: AnyLine = _DECODER.decode(line)
+    return found
 
 
 def canonical(line: AnyLine) -> bytes:
@@ -259,6 +267,12 @@ def sequence_of(key: str, created: int) -> int:
     by a hash of its key, so that no two share a place, whatever the order of the file's lines."""
     digest = hashlib.blake2b(key.encode(), digest_size=12).digest()
     return created * SEQUENCE_STEP + int.from_bytes(digest, "big") % (SEQUENCE_STEP - 1) + 1
+
+
+def _is_plain(line: bytes) -> bool:
+    """Whether no text of a line can have characters that `decode` refuses or changes: these are
+    escaped in JSON, or take more than one byte."""
+    return line.isascii() and b"\\" not in line and b"\x7f" not in line
 
 
 def _readable(message: str) -> str:

@@ -17,7 +17,7 @@ from datasources.records import Board, Comment, Pin
 from feed_engine.transactions.edit import edited
 from feed_engine.writes.comment_index import by_author
 from gateway.operate.imports import checks
-from gateway.operate.imports.jsonl import BoardLine, CommentLine, PinLine, decode
+from gateway.operate.imports.jsonl import BoardLine, CommentLine, PinLine, decode_again
 from gateway.operate.imports.line_records import board_of, comment_of, pin_of
 from gateway.operate.imports.load import (
     Edges,
@@ -257,18 +257,18 @@ def note(load: Load, table: str, batch: list[Row], ids: list[int]) -> None:
 
 
 def _board(row: Row) -> Board:
-    line = decode(row[4])
+    line = decode_again(row[4])
     assert isinstance(line, BoardLine)
     return board_of(line, row[3])
 
 
 def _pin(row: Row, interests: dict[str, int]) -> Pin:
-    line = decode(row[4])
+    line = decode_again(row[4])
     assert isinstance(line, PinLine)
     return pin_of(line, interests, board_id=row[3], owner_id=row[5], source_id=row[6])
 
 
 def _comment(row: Row) -> Comment:
-    line = decode(row[4])
+    line = decode_again(row[4])
     assert isinstance(line, CommentLine)
     return comment_of(line, pin_id=row[3], author_id=row[5])

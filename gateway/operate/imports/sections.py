@@ -7,7 +7,7 @@ from datasources.protocols import ShardTx
 from datasources.records import Board, Pin, Section
 from feed_engine.transactions.access import lock_any
 from feed_engine.transactions.edit import edit
-from gateway.operate.imports.jsonl import SectionLine, decode
+from gateway.operate.imports.jsonl import SectionLine, decode_again
 from gateway.operate.imports.line_records import section_of
 from gateway.operate.imports.load import Edges, Load, Row, batches_by, identity
 from gateway.operate.imports.objects import by_shard, note, place, put_above
@@ -76,6 +76,6 @@ async def _put(tx: ShardTx, board: Board, edge: Edge) -> None:
 
 
 def _section(row: Row) -> Section:
-    line = decode(row[4])
+    line = decode_again(row[4])
     assert isinstance(line, SectionLine)
     return section_of(line, row[3])

@@ -8,7 +8,7 @@ from datasources.protocols import ShardTx
 from datasources.records import Interest, User
 from feed_engine.transactions.edit import edited
 from feed_engine.transactions.key_kinds import USERNAME
-from gateway.operate.imports.jsonl import InterestLine, UserLine, decode
+from gateway.operate.imports.jsonl import InterestLine, UserLine, decode_again
 from gateway.operate.imports.line_records import interest_of, user_of
 from gateway.operate.imports.load import Load, Row, batches, batches_by, identity, patiently
 
@@ -101,7 +101,7 @@ async def _claim(load: Load, naming: Naming, ids: dict[str, int]) -> dict[str, i
 
 
 def _record(data: bytes) -> User | Interest:
-    line = decode(data)
+    line = decode_again(data)
     match line:
         case UserLine():
             return user_of(line)

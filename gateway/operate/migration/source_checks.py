@@ -4,6 +4,7 @@ from collections.abc import Collection
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, NamedTuple
 
+from datasources.sql.grants import Grants
 from datasources.sql.source_tables import Table, Wanted
 from gateway.operate.migration.fields import FIELDS, Form, type_fault
 from gateway.operate.migration.mapping import BadMapping, Mapping, TableMapping
@@ -22,9 +23,12 @@ class TablePlan(NamedTuple):
 
 async def plans(mapping: Mapping, source: "Source") -> list[TablePlan]:
     """The tables in the mapping's order. Raises BadMapping with all faults."""
-    tables = await source.tables()
+    tables, grants = await source.tables(), await source.grants()
     if not tables:
-        message = f"there is no database {source.database!r}, or this user may not see its tables"
+        message = (
+            f"there is no database {source.database!r}, or this user may not see its tables: "
+            f"{grants.statement(['SELECT'], source.database)};"
+        )
         raise BadMapping([mapping.fault(("source",), message)])
     faults: list[str] = []
     found = []
@@ -32,10 +36,17 @@ async def plans(mapping: Mapping, source: "Source") -> list[TablePlan]:
         table = tables.get(given.table)
         if table is None:
             message = _absent(given.table, tables, f"table in {source.database!r}")
+            if select := _select(grants, source.database, given.table):
+                message += f", or this user may not read it: {select}"
             faults.append(mapping.fault((*given.place, "table"), message))
             continue
         before = len(faults)
+        columns = [origin.column for origin in given.columns.values()]
+        select = _select(grants, source.database, table.name, {*table.primary, *columns})
         faults += _table_faults(mapping, given, table)
+        if select:
+            message = f"this user may not read all columns that are named here: {select}"
+            faults.append(mapping.fault((*given.place, "table"), message))
         if len(faults) > before:
             continue
         if given.where and (fault := await source.condition_fault(table, given.where)):
@@ -52,6 +63,13 @@ async def plans(mapping: Mapping, source: "Source") -> list[TablePlan]:
     if faults:
         raise BadMapping(faults)
     return found
+
+
+def _select(grants: Grants, database: str, table: str, columns: Collection[str] = ()) -> str:
+    """The statement with which the user may read these columns of a table; empty if they may."""
+    if grants.has("SELECT", database, table, columns):
+        return ""
+    return f"{grants.statement(['SELECT'], database, table)};"
 
 
 def _table_faults(mapping: Mapping, given: TableMapping, table: Table) -> list[str]:

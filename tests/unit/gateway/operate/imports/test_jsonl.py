@@ -13,6 +13,7 @@ from gateway.operate.imports.jsonl import (
     canonical,
     created_ms,
     decode,
+    decode_again,
     sequence_of,
 )
 from tests.generated import given
@@ -118,6 +119,19 @@ def test_texts_are_kept_in_one_form_of_unicode_and_keys_as_they_are() -> None:
     found = decode(line(**USER | {"key": "e\u0301"}, full_name="Ame\u0301lie"))
     assert isinstance(found, UserLine)
     assert (found.key, found.full_name) == ("e\u0301", "Am\xe9lie")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        line(**PIN, title="tea", link="https://example.org/"),
+        json.dumps({**PIN, "title": "cafe\u0301"}, ensure_ascii=False).encode(),
+        line(**PIN, title="cafe\u0301"),
+        line(**USER, full_name="two\nlines"),
+    ],
+)
+def test_a_line_that_was_taken_is_the_same_when_it_is_read_again(data: bytes) -> None:
+    assert decode_again(data) == decode(data)
 
 
 def test_an_optional_text_may_be_blank() -> None:
