@@ -137,17 +137,21 @@ class Cursors:
     def unseal(self, cursor: str | None) -> str | None:
         """The place of a feed's cursor. All other text is returned as it is: earlier versions gave
         clients the places themselves, and the feed engine refuses what is no place."""
-        if cursor is None or len(cursor) > _FEED_LENGTH or not cursor.isascii():
-            return cursor
+        return None if cursor is None else self.sealed_place(cursor) or cursor
+
+    def sealed_place(self, cursor: str) -> str | None:
+        """The place in a cursor that `seal` made; None for all other text."""
+        if len(cursor) > _FEED_LENGTH or not cursor.isascii():
+            return None
         try:
             sealed = _from_base64(cursor)
         except Error:
-            return cursor
+            return None
         tag = sealed[:_TAG_BYTES]
         raw = self._with_feed_stream(tag, sealed[_TAG_BYTES:])
         place = _to_base64(raw)
         # A place has exactly one cursor.
-        return place if raw and compare_digest(self.seal(place), cursor) else cursor
+        return place if raw and compare_digest(self.seal(place), cursor) else None
 
     def _with_feed_stream(self, tag: bytes, text: bytes) -> bytes:
         """The text combined with the stream of the tag, which encrypts it, and decrypts it."""

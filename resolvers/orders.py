@@ -4,7 +4,8 @@ No index has these orders, so a sorted list is read as a whole: `MOST_SORTED` en
 longer list is refused, because sorting a part of it would give a wrong answer.
 
 A cursor of a sorted list has the entry's id and the first bytes of its key. If the entry is still
-in the list, the page continues at the entry's present place; else at the place of its key.
+in the list, the page continues at the entry's present place; else at the place of its key. Entries
+whose texts begin with the same 16 bytes may then be shown again; none is skipped.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -69,11 +70,11 @@ class UserOrder(Enum):
 
 
 class Key(NamedTuple):
-    """A sort key, ascending. `prefix` is a number of 16 bytes, which cursors have; `rest` decides
-    between equal prefixes."""
+    """A sort key, ascending. `prefix` is a number of 16 bytes, which cursors have. `rest` decides
+    between equal prefixes; it is empty if the prefix is the whole key."""
 
     prefix: int
-    rest: str = ""
+    rest: bytes = b""
 
 
 Keys = Callable[[Context, Sequence[R]], Awaitable[Mapping[int, Key]]]
@@ -118,8 +119,9 @@ async def _by_size(
 
 
 def _text_key(text: str) -> Key:
-    folded = text.casefold()
-    return Key(int.from_bytes(folded.encode()[:16].ljust(16, b"\0")), folded)
+    folded = text.casefold().encode()
+    # A text of 16 bytes has a rest, too: its prefix may be the beginning of a longer text.
+    return Key(int.from_bytes(folded[:16].ljust(16, b"\0")), folded[15:])
 
 
 async def board_pages(
@@ -256,7 +258,7 @@ def _cut(
         places = {id: place for place, (_, id) in enumerate(entries)}
         own = places.get(at[1])
         if own is None:  # the entry has left the list
-            own = sum(1 for entry in entries if entry < at)
+            own = _rank(entries, at, backward=span.backward)
             start, end = (0, own) if span.backward else (own, end)
         else:
             start, end = (0, own) if span.backward else (own + 1, end)
@@ -272,3 +274,14 @@ def _cut(
     last = shown[-1].place if shown else None
     info = ListPageInfo(end < len(entries), start > 0, first, last, cursors)
     return Connection(shown, info)
+
+
+def _rank(entries: Sequence[tuple[Key, int]], at: tuple[Key, int], *, backward: bool) -> int:
+    """The number of entries before the place of an entry that has left the list. Its key has no
+    rest. Entries with the same prefix and a rest are on either side of it, so they are on the side
+    that is read."""
+    prefix = at[0].prefix
+    return sum(
+        entry < at or (backward and entry[0].prefix == prefix and entry[0].rest != b"")
+        for entry in entries
+    )

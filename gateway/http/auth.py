@@ -89,7 +89,9 @@ class Tokens:
         claims = {
             "sub": str(user_id),
             "aud": AUDIENCE,
-            "iat": round(now, 3),  # a sign-out in the same second refuses earlier tokens only
+            # A sign-out in the same second refuses earlier tokens only. A time that is rounded up
+            # could be later than a later sign-out.
+            "iat": int(now * 1000) / 1000,
             "exp": int(now) + self._seconds,
         }
         return jwt.encode(claims, self._secret, _ALGORITHM)

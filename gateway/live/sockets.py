@@ -259,8 +259,7 @@ class _Socket:
             failed: Result | None = result
             if result.started or result.stream is not None:
                 failed = await deliver(result, self._streams, next)
-            if self._operations.get(id) is own:
-                del self._operations[id]
+            # Until its last message is sent, the client may end it, and use its id again.
             if failed is not None:
                 await self._fail(quoted, failed)
             else:

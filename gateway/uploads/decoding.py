@@ -81,19 +81,31 @@ def _sizes(image: Image.Image) -> Picture:
 
 def _in_srgb(image: Image.Image) -> Image.Image:
     """The pixels as RGB, or as RGBA if some are transparent."""
+    if image.mode == "I;16":
+        image = _in_8_bits(image)
     profile = image.info.get("icc_profile")
     mode = "RGBA" if image.has_transparency_data else "RGB"
-    if profile and image.mode in ("RGB", "CMYK", "L"):
+    if profile:
+        if mode == "RGBA" or image.mode not in ("RGB", "CMYK", "L"):
+            image = image.convert(mode)  # a palette's colors, too, are colors of the profile
         try:
             source = ImageCms.ImageCmsProfile(io.BytesIO(profile))
             converted = ImageCms.profileToProfile(
-                image, source, ImageCms.createProfile("sRGB"), outputMode="RGB"
+                image, source, ImageCms.createProfile("sRGB"), outputMode=mode
             )
             if converted is not None:
                 return converted
         except ImageCms.PyCMSError:
             pass  # a damaged profile is dropped
     return image.convert(mode)
+
+
+def _in_8_bits(image: Image.Image) -> Image.Image:
+    """The gray of 16 bits in 8 bits. The library's conversion would make nearly all of it white."""
+    gray = image.point(lambda value: value / 256).convert("L")
+    if (transparent := image.info.get("transparency")) is not None:
+        gray.info["transparency"] = transparent // 256
+    return gray
 
 
 def _mean(image: Image.Image) -> tuple[int, int, int]:

@@ -83,7 +83,7 @@ class BoardStream:
         self._board_id = id = object_id(self._text, Kind.BOARD, argument="boardId")
         after = None
         if self._after is not None:
-            after = BoardPlace.read(context.cursors.unseal(self._after))
+            after = BoardPlace.read(context.cursors.sealed_place(self._after))
             if after is None or after.board_id != id:
                 raise BadInput("after is not a cursor of this subscription", "after")
         await self._listening.begin(context.live, board_topic(id))

@@ -1,6 +1,7 @@
 """GraphQL over WebSocket: the protocol graphql-transport-ws, its limits, and how sockets end."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ import pytest
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.exceptions import InvalidStatus
 
+from gateway.app import create_site
 from gateway.live import sockets
 from gateway.server.sockets import SLICE
 from tests.live_gateways import LiveGateway, live_gateway
@@ -69,6 +71,56 @@ async def test_a_completed_subscription_ends_and_its_id_can_be_used_again(
     async with asyncio.timeout(60):
         while live.streams:  # noqa: ASYNC110 nobody tells
             await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize("query", ["{ __typename }", "{ nonsense }"])
+async def test_an_operation_that_its_client_ends_says_nothing_more(
+    gateway: LiveGateway, query: str
+) -> None:
+    """The last message of the operation waits for a slow client. Sent later, it would end the next
+    operation with the same id."""
+    said, sent, heard = asyncio.Queue[dict[str, Any]](), asyncio.Queue[Any](), list[Any]()
+    waits, is_writable = asyncio.Event(), asyncio.Event()
+
+    async def send(message: Any) -> None:
+        text = json.loads(message.get("text", "{}"))
+        if text.get("type") in ("complete", "error") and not waits.is_set():
+            waits.set()
+            await is_writable.wait()
+        sent.put_nowait(text)
+
+    async def hear(text: str) -> None:
+        while text not in str(heard):
+            heard.append(await sent.get())
+
+    def say(**message: Any) -> None:
+        said.put_nowait({"type": "websocket.receive", "text": json.dumps(message)})
+
+    assert gateway.settings is not None
+    site = create_site(gateway.settings, gateway.runtime, gateway.executor).public
+    scope = {
+        "type": "websocket",
+        "path": "/graphql",
+        "headers": [(b"host", b"127.0.0.1")],
+        "client": ("127.0.0.1", 1),
+        "subprotocols": [sockets.PROTOCOL],
+    }
+    said.put_nowait({"type": "websocket.connect"})
+    say(type="connection_init")
+    say(type="subscribe", id="s", payload={"query": query})
+    board = await gateway.board("ann", "first")
+    answering = asyncio.create_task(site(scope, said.get, send))  # type: ignore[arg-type]
+    async with asyncio.timeout(60):
+        await waits.wait()
+        say(type="complete", id="s")
+        say(type="subscribe", id="s", payload={"query": BOARD, "variables": {"id": board}})
+        await hear("boardChanged")
+        is_writable.set()
+        say(type="ping")
+        await hear("pong")
+        said.put_nowait({"type": "websocket.disconnect"})
+        await answering
+    assert [it["type"] for it in heard if it.get("id") == "s"][-1] == "next"
 
 
 async def test_refused_operations_get_their_errors_and_the_socket_stays(

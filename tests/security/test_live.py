@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from resolvers.cursors import OF_THIS_PROCESS
+from resolvers.live.places import BoardPlace
 from tests.gateways import Gateway, embedded_gateway
 
 pytestmark = pytest.mark.anyio
@@ -132,3 +134,19 @@ async def test_a_stranger_never_hears_of_what_is_secret(gateway: Gateway, seed: 
     assert ended
     assert any("SAVED" in text for text in heard)
     assert not [text for text in heard if "hidden" in text]
+
+
+async def test_nobody_resumes_at_a_place_that_the_gateway_did_not_give(gateway: Gateway) -> None:
+    """Otherwise a reader could name a moment at which the board was secret."""
+    board = await gateway.board("owner", "open")
+    query = "subscription($after: String) { boardChanged(boardId: %s, after: $after) { cursor } }"
+    async with gateway.subscribed(query % board, "stranger") as stream:
+        cursor = (await stream.next())["cursor"]
+    place = BoardPlace.read(OF_THIS_PROCESS.sealed_place(cursor))
+    assert place is not None
+    for secret in (True, False):
+        await gateway.mutate("owner", "updateBoard", "board { id }", boardId=board, secret=secret)
+    forged = place._replace(flips=place.flips + 2).text()
+    with pytest.raises(AssertionError, match="after is not a cursor of this subscription"):
+        async with gateway.subscribed(query % board, "stranger", after=forged):
+            pass

@@ -342,6 +342,47 @@ async def test_a_page_continues_after_an_entry_that_has_left_the_list(world: Wor
     assert ids(await page(own, "Board", "LIKES", last=100, before=after)) == whole[:2]
 
 
+NEIGHBORS = {
+    "short": ["tea", "tea", "tea", "tea"],
+    "of 16 bytes": [
+        "sixteen bytes it",
+        "sixteen bytes it",
+        "sixteen bytes it has",
+        "sixteen bytes ix",
+    ],
+    "long": [
+        "recipes of summer 1",
+        "recipes of summer 2",
+        "recipes of summer 3",
+        "recipes of summer 4",
+    ],
+}
+
+
+@pytest.mark.parametrize("names", NEIGHBORS)
+@pytest.mark.parametrize("gone", range(4))
+async def test_no_page_skips_a_name_like_the_name_that_has_left_the_list(
+    world: World, names: str, gone: int
+) -> None:
+    gateway, own = world.gateway, World()
+    owner = f"{names.split()[-1]}{gone}"
+    await gateway.sign_up(owner)
+    own.gateway, own.ann = gateway, str(gateway.people[owner])
+    own.board, own.pin = world.board, world.pin
+    for name in NEIGHBORS[names]:
+        await gateway.board(owner, name)
+    whole = ids(await page(own, "User", "NAME", owner))
+    cursor = (await page(own, "User", "NAME", owner, first=gone + 1))["pageInfo"]["endCursor"]
+    await gateway.mutate(owner, "deleteBoard", "deletedBoardId", boardId=whole[gone])
+    behind = ids(await page(own, "User", "NAME", owner, first=4, after=cursor))
+    above = ids(await page(own, "User", "NAME", owner, last=4, before=cursor))
+    earlier, later = whole[:gone], whole[gone + 1 :]
+    assert [id for id in above if id in earlier] == earlier
+    assert [id for id in behind if id in later] == later
+    if names == "short":  # the cursor has the whole name: nothing is shown again
+        assert (above, behind) == (earlier, later)
+
+
 async def test_a_list_beyond_the_bound_is_refused_and_told(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:

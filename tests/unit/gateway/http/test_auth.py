@@ -8,6 +8,7 @@ import pytest
 
 from datasources.errors import Unauthenticated
 from datasources.ids import Kind, compose
+from feed_engine.transactions.blocks import Blocks
 from gateway.http import auth
 from gateway.http.auth import Tokens
 
@@ -54,6 +55,16 @@ def test_a_remembered_token_ends_with_its_expiry() -> None:
     clock.now += 0.5
     with pytest.raises(Unauthenticated, match="expired"):
         tokens.read(header)
+
+
+def test_a_sign_out_refuses_a_token_of_its_own_millisecond() -> None:
+    """The fractions of the clock and the errors of floating point numbers don't count."""
+    first = 1_800_000_000_000
+    for at in range(first, first + 1_000):
+        tokens = Tokens(SECRET, 1, clock=lambda at=at: (at + 0.6) / 1000)  # type: ignore[misc]
+        issued = tokens._verify(tokens.issue(USER)).issued
+        assert Blocks(signed_out=at).refuses(issued)
+        assert not Blocks(signed_out=at - 1).refuses(issued)
 
 
 def test_a_token_that_is_not_valid_is_refused_each_time() -> None:

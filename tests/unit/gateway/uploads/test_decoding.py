@@ -86,6 +86,30 @@ def test_colors_of_another_profile_are_converted() -> None:
     assert "icc_profile" not in opened(profiled.sizes[40]).info
 
 
+@pytest.mark.parametrize("mode", ["RGB", "RGBA", "P"])
+def test_the_profile_counts_also_with_transparency_and_with_a_palette(mode: str) -> None:
+    """The profile shows red as blue."""
+    srgb = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
+    other = srgb.replace(b"rXYZ", b"sXYZ").replace(b"bXYZ", b"rXYZ").replace(b"sXYZ", b"bXYZ")
+    red = Image.new("RGBA", (40, 40), (255, 0, 0, 128 if mode == "RGBA" else 255)).convert(mode)
+    picture = decode(encoded(red, "PNG", icc_profile=other))
+    *color, alpha = opened(picture.sizes[40]).convert("RGBA").getpixel((20, 20))  # type: ignore[misc]
+    assert (color[0] < 5, color[2] > 250) == (True, True)
+    assert abs(alpha - (128 if mode == "RGBA" else 255)) < 5
+
+
+def test_gray_of_16_bits_keeps_its_shades() -> None:
+    gray = Image.new("I;16", (60, 30), 100 * 256)
+    gray.paste(0, (0, 0, 20, 30))
+    for options, alpha in (({}, 255), ({"transparency": 0}, 0)):
+        picture = decode(encoded(gray, "PNG", **options))
+        made = opened(picture.sizes[60]).convert("RGBA")
+        assert made.getpixel((10, 15))[3] == alpha  # type: ignore[index]
+        red, green, blue, opaque = made.getpixel((45, 15))  # type: ignore[misc]
+        assert max(abs(it - 100) for it in (red, green, blue)) < 5
+        assert opaque == 255
+
+
 def png(width: int, height: int, pixels: bytes = b"") -> bytes:
     """A PNG that announces a size, whatever its pixels are."""
 
