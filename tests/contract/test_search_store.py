@@ -175,6 +175,16 @@ async def test_typing_errors_are_forgiven_and_exact_words_come_first(store: Sear
     assert await found(store, "car") == [], "a short word has none either"
 
 
+async def test_all_words_with_a_typing_error_are_found(store: SearchStore) -> None:
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    near = {f"gold{a}" for a in letters} | {f"g{a}old" for a in letters}
+    near |= {f"g{a}ld" for a in letters} | {f"gol{a}" for a in letters} | {"gold", "old", "gld"}
+    await build(store, *titles(*sorted(near)))
+    for prefix in (False, True):
+        hits = await found(store, "gold", limit=1000, prefix=prefix)
+        assert len(hits) == len(near), prefix
+
+
 async def test_the_beginning_of_the_last_word_is_enough_for_a_prefix(store: SearchStore) -> None:
     await build(store, *titles("mountain lake", "lake house", "la mer"))
     assert set(await found(store, "la", prefix=True)) == {1, 2, 3}
