@@ -218,7 +218,8 @@ def _check(text: str, argument: str, index: SearchStore) -> None:
         raise BadInput(f"{argument} is empty: give a word to search for", argument)
     if not index.roots([text])[0]:
         raise BadInput(
-            f"{argument} has no word of letters or digits, of 40 at most, to search for", argument
+            f"{argument} has no word of letters or digits, of 120 bytes at most, to search for",
+            argument,
         )
 
 

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +17,7 @@ from deploy.stack import ports
 
 ROOT = Path(__file__).parents[1]
 START_SECONDS = 900
+NO_SETTINGS: Mapping[str, str] = {}
 
 
 def free_port() -> int:
@@ -83,15 +84,17 @@ def serving(
     python: str = sys.executable,
     cwd: Path = ROOT,
     verb: str = "run",
+    environment: Mapping[str, str] = NO_SETTINGS,
 ) -> Iterator[Serving]:
-    """`pinway run` (or `serve`) on a data directory, ready. It is killed at the end if it still
-    runs."""
+    """`pinway run` (or `serve`) on a data directory, ready. `environment` has settings. It is
+    killed at the end if it still runs."""
     port = port or free_port()
     log = data.parent / f"{data.name}.log"
     with log.open("ab") as output:
         process = subprocess.Popen(
             command(data, "--port", str(port), python=python, verb=verb),
             cwd=cwd,
+            env={**os.environ, **environment},
             stdout=output,
             stderr=output,
             start_new_session=True,

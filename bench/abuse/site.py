@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import http.client
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.execution.servers import BenchError, Contender, Server, ahead_of_others, running
+from bench.processes import processor_seconds, resident
 from gateway.http.auth import Tokens
 
 ROOT = Path(__file__).parents[2]
@@ -65,15 +65,12 @@ class Site:
     @property
     def memory(self) -> int:
         """Bytes of memory that the server process uses."""
-        status = Path(f"/proc/{self.server.process.pid}/status").read_text()
-        return 1024 * int(status.partition("VmRSS:")[2].split()[0])
+        return resident(self.server.process.pid)
 
     @property
     def processor_time(self) -> float:
         """Seconds of processor time that the server process has used."""
-        stat = Path(f"/proc/{self.server.process.pid}/stat").read_text()
-        user, system = stat.rpartition(")")[2].split()[11:13]
-        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+        return processor_seconds(self.server.process.pid)
 
 
 class Client:

@@ -31,6 +31,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.typing import Subprotocol
 
 from bench.execution.environment import MERCURIUS, node
+from bench.processes import TICKS, processor_seconds, resident
 from bench.rows import Row, replace, table
 
 HERE = Path(__file__).parent
@@ -41,7 +42,6 @@ EDIT = """mutation($pin: ID!, $title: String!) {
   updatePin(input: {pinId: $pin, title: $title}) { errors { message } } }"""
 SAVE = "mutation($title: String!) { save(title: $title) }"
 MANY_SAVES = 10
-TICKS = os.sysconf("SC_CLK_TCK")
 
 
 @dataclass
@@ -57,15 +57,11 @@ class Served:
 
     def seconds(self) -> float:
         """The processor time of the process so far."""
-        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / TICKS
+        return processor_seconds(self.pid)
 
     def kilobytes(self) -> int:
         """The resident memory of the process."""
-        for line in Path(f"/proc/{self.pid}/status").read_text().splitlines():
-            if line.startswith("VmRSS"):
-                return int(line.split()[1])
-        raise RuntimeError("no VmRSS")
+        return resident(self.pid) // 1024
 
 
 @contextmanager

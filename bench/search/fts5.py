@@ -4,8 +4,10 @@ Words are stemmed by `porter` over `unicode61`, with an index of prefixes. Typin
 second table with the tokenizer `trigram`, which finds the words that share most of their trigrams.
 """
 
+import asyncio
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from datasources.protocols import Document
@@ -21,6 +23,7 @@ CREATE VIRTUAL TABLE words USING fts5(word, tokenize='trigram');
 """
 _SEARCH = """SELECT texts.rowid FROM texts JOIN pins ON pins.id = texts.rowid
 WHERE texts MATCH ? ORDER BY bm25(texts, 3.0, 1.0) * pins.weight LIMIT ?"""
+BATCH = 1_000  # pins that are added in one transaction
 _SIMILAR = "SELECT word FROM words WHERE word MATCH ? ORDER BY rank LIMIT 8"
 
 
@@ -29,11 +32,41 @@ class Fts5:
 
     def __init__(self, path: Path) -> None:
         new = not path.exists()
+        self._path = path
         self._db = sqlite3.connect(path, check_same_thread=False, timeout=60)
         if new:
             self._db.executescript(_SCHEMA)
 
-    def index(self, documents: Sequence[Document]) -> None:
+    async def build(self, documents: Sequence[Document]) -> None:
+        for start in range(0, len(documents), BATCH):
+            self._index(documents[start : start + BATCH])
+        with self._db:
+            self._db.execute("INSERT INTO words SELECT term FROM vocabulary")
+
+    @asynccontextmanager
+    async def writing(self) -> AsyncIterator[Callable[[Sequence[Document]], Awaitable[None]]]:
+        async def add(documents: Sequence[Document]) -> None:
+            self._index(documents)
+
+        yield add
+
+    async def search(self, text: str, limit: int, *, prefix: bool, typing_errors: bool) -> int:
+        return await asyncio.to_thread(self._hits, text, limit, prefix, typing_errors)
+
+    async def size(self) -> int:
+        return sum(it.stat().st_size for it in self._path.parent.glob(f"{self._path.name}*"))
+
+    async def close(self) -> None:
+        self._db.close()
+
+    def _hits(self, text: str, limit: int, prefix: bool, typing_errors: bool) -> int:
+        words = [f'"{word}"' for word in text.split()]
+        if typing_errors:
+            words = [self._similar(word) for word in text.split()]
+        query = " AND ".join(words) + ("*" if prefix else "")
+        return len(list(self._db.execute(_SEARCH, (query, limit))))
+
+    def _index(self, documents: Sequence[Document]) -> None:
         with self._db:
             self._db.executemany(
                 "INSERT INTO texts (rowid, title, body) VALUES (?, ?, ?)",
@@ -43,22 +76,7 @@ class Fts5:
                 "INSERT INTO pins VALUES (?, ?)", [(it.id, it.weight) for it in documents]
             )
 
-    def finish(self) -> None:
-        """Fill the table of words."""
-        with self._db:
-            self._db.execute("INSERT INTO words SELECT term FROM vocabulary")
-
-    def search(self, text: str, limit: int, *, prefix: bool, typing_errors: bool) -> list[int]:
-        words = [f'"{word}"' for word in text.split()]
-        if typing_errors:
-            words = [self._similar(word) for word in text.split()]
-        query = " AND ".join(words) + ("*" if prefix else "")
-        return [id for (id,) in self._db.execute(_SEARCH, (query, limit))]
-
     def _similar(self, word: str) -> str:
         trigrams = " OR ".join(f'"{word[n : n + 3]}"' for n in range(max(0, len(word) - 2)))
         found = [found for (found,) in self._db.execute(_SIMILAR, (trigrams,))] if trigrams else []
         return "(" + " OR ".join(f'"{each}"' for each in dict.fromkeys([word, *found])) + ")"
-
-    def close(self) -> None:
-        self._db.close()

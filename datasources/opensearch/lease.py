@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from secrets import token_hex
-from time import monotonic
+from time import monotonic, time
 from typing import Any
 
 from datasources.errors import StoreConflict, StoreError, StoreUnavailable
@@ -22,6 +22,7 @@ about as long after it first asked."""
 RENEWALS = 4  # in the time that a right lasts
 CREATION = 30.0  # seconds for the index of the locks
 _TERM = 32  # bits of a version below the term
+_START = 1_577_836_800  # 2020-01-01, in epoch seconds: until 2088 a version has 63 bits
 
 
 class Lease:
@@ -76,7 +77,9 @@ class Lease:
         found = await self._connection.get(self._path, self._deadline)
         if found.is_missing:
             await self._create_index()
-            self._term, self._place = 1, None
+            # Above all earlier terms, also if the index of the locks was deleted: a second has no
+            # more than one.
+            self._term, self._place = int(time()) - _START, None
         else:
             known = found.document["_source"]
             place = found.document["_seq_no"], found.document["_primary_term"]

@@ -10,6 +10,9 @@ from datasources.tantivy.queries import NEARLY, OTHERS, STEM_OF_BODY, STEM_OF_TI
 from datasources.tantivy.words import stem, words
 
 Query = dict[str, Any]
+NEAREST = 1_000
+"""The words with typing errors for which one word stands. OpenSearch refuses more than 1,024, and a
+word of seven letters has about 500 possible neighbours."""
 
 
 def search_of(request: SearchRequest) -> Query | None:
@@ -85,8 +88,9 @@ def _nearly(word: str, *, prefix: bool) -> Query:
 def _fuzzy(field: str, word: str, errors: int) -> Query:
     if not errors:
         return _term(field, word, 1.0)
-    # Without the rewriting, the engine takes the nearest words alone.
-    given = {"value": word, "fuzziness": errors, "rewrite": "constant_score"}
+    # The engine takes the nearest 50 words unless a rewriting says more. With `constant_score` it
+    # takes all, but builds its automaton of the word once for each segment of the index.
+    given = {"value": word, "fuzziness": errors, "rewrite": f"top_terms_boost_{NEAREST}"}
     return {"fuzzy": {field: given | {"transpositions": True}}}
 
 

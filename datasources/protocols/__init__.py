@@ -49,6 +49,7 @@ from datasources.protocols.reports import (
 from datasources.protocols.search import (
     ACCENTS,
     MOST_WORDS,
+    SIGNS,
     UNSPACED,
     Document,
     Hit,
@@ -83,6 +84,7 @@ __all__ = [
     "REPORTS_KEPT",
     "RESPACINGS_KEPT",
     "RESPACINGS_KEPT_MS",
+    "SIGNS",
     "UNSPACED",
     "URGENT",
     "VISITS_KEPT",

@@ -83,9 +83,22 @@ UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff"
 """The characters, as ranges of a regular expression, of scripts without spaces between words: each
 is a word of its own, in all backends and in highlights."""
 
-ACCENTS = "\u0300-\u036f"
-"""The combining accents, as a range of a regular expression: each belongs to the letter before it,
-in all backends and in highlights."""
+ACCENTS = (
+    "\u0300-\u036f\u0483-\u0487\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
+    "\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7"  # Hebrew points
+    "\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed"
+    "\u0711\u0730-\u074a"  # Syriac points
+    "\u093c\u094d\u0951-\u0954\u09bc\u09cd\u0a3c\u0a4d\u0abc\u0acd\u0b3c\u0b4d\u0bcd\u0c3c\u0c4d"
+    "\u0cbc\u0ccd\u0d3b\u0d3c\u0d4d\u0dca\u0f39\u0f84"  # nuktas and viramas
+    "\u00ad"  # the soft hyphen
+)
+"""The combining accents, vowel points, and other characters without which a word is the same, as
+ranges of a regular expression. Each belongs to the letter before it, in all backends and in
+highlights."""
+
+SIGNS = "\u0900-\u0963\u0966-\u0df3\u0f40-\u0fbc"
+"""The letters and vowel signs of the scripts of India and of Tibetan, as ranges of a regular
+expression, whose `\\w` has no vowel signs."""
 
 
 MOST_WORDS = 16

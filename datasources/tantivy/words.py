@@ -14,7 +14,8 @@ import tantivy
 
 from datasources.protocols import ACCENTS, UNSPACED
 
-LONGEST_WORD = 40  # bytes; longer words are not indexed
+LONGEST_WORD = 120
+"""The bytes of the longest words that are indexed: 40 letters in nearly all scripts."""
 _UNSPACED = re.compile(f"([{UNSPACED}])")
 _ACCENTS = re.compile(f"[{ACCENTS}]+")
 _MARK = token_hex(16)  # a word that no text has
@@ -24,7 +25,7 @@ _BETWEEN = f" {_MARK} "
 def _analyzer(*filters: tantivy.Filter) -> tantivy.TextAnalyzer:
     builder = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
     shared = (
-        tantivy.Filter.remove_long(LONGEST_WORD),
+        tantivy.Filter.remove_long(LONGEST_WORD + 1),
         tantivy.Filter.lowercase(),
         tantivy.Filter.ascii_fold(),
     )
@@ -38,9 +39,10 @@ PLAIN, STEMS = _analyzer(), _analyzer(tantivy.Filter.stemmer("english"))
 
 def normal(text: str) -> str:
     """The text in the form in which it is split into words: without accents, at which the analyzers
-    would split a word, and without halves of surrogate pairs, which have no UTF-8."""
+    would split a word, with one small sigma, and without halves of surrogate pairs, which have no
+    UTF-8."""
     whole = text.encode("utf-8", "ignore").decode()
-    bare = _ACCENTS.sub("", unicodedata.normalize("NFKD", whole))
+    bare = _ACCENTS.sub("", unicodedata.normalize("NFKD", whole)).replace("ς", "σ")
     return _UNSPACED.sub(r" \1 ", unicodedata.normalize("NFKC", bare))
 
 

@@ -52,6 +52,7 @@ class Upkeep:
     stores: Stores
     index: SearchStore
     clock: Callable[[], int] = epoch_ms
+    _built: int = 0  # when the building of the index began to which `_seen` was applied
     _seen: set[Entry] = field(default_factory=set)
     _whole: int = 0  # when the logs were last read from OVERLAP before the newest entry
     _forgot: int = 0
@@ -63,6 +64,10 @@ class Upkeep:
         times = await self.index.times()
         if times is None or times.read_to < now - KEPT:
             return await self._build()
+        if times.built != self._built:
+            # Another process built it: entries that the old index had may be missing in this one.
+            self._built, self._whole = times.built, 0
+            self._seen.clear()
         back = BRIEF if now - self._whole < MINUTE else OVERLAP
         new = set[Entry]()
         for source in (RELATED, SEARCH):
@@ -99,7 +104,8 @@ class Upkeep:
             await build(self.stores, self.index, clock=self.clock)
         except StoreConflict:  # by `pinway search rebuild`
             return False
-        self._whole = 0
+        times = await self.index.times()
+        self._built, self._whole = times.built if times is not None else 0, 0
         log.info("built the search index in %.1f s", (self.clock() - began) / 1000)
         return True
 

@@ -117,6 +117,22 @@ async def test_what_was_deleted_does_not_come_back_by_an_older_write(
     assert await found(store, "oak") == []
 
 
+async def test_writes_go_on_after_the_locks_were_deleted(
+    store: OpenSearch, opened: Opened, url: str
+) -> None:
+    await build(store, *titles("oak"))
+    for at in (1, 2):
+        async with store.alone():
+            await store.write(titles("elm"), since=at, read_to=at + 1)
+    asked(url, "DELETE", f"/{url.rpartition('/')[2]}-locks")
+    later = opened()
+    async with later.alone():
+        await later.write(titles("maple"), since=3, read_to=4)
+        await later.write([], delete=[pin(1)], since=4, read_to=5)
+    assert await found(store, "maple") == await found(store, "elm") == []
+    assert await store.times() == IndexTimes(built=1, read_to=5)
+
+
 async def test_all_documents_of_a_large_board_are_deleted(
     store: OpenSearch, monkeypatch: pytest.MonkeyPatch
 ) -> None:

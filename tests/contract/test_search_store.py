@@ -123,6 +123,43 @@ async def test_accents_that_no_letter_has_do_not_split_a_word(store: SearchStore
     assert await found(store, "i\u0307stanbul") == []
 
 
+async def test_vowel_points_make_no_difference(store: SearchStore) -> None:
+    await build(store, *titles("كِتَابٌ جَمِيلٌ", "أَحْمَد", "שָׁלוֹם", "بيـــت", "co\u00adoperate"))
+    for text, number in (
+        ("كتاب", 1),
+        ("كِتَاب جميل", 1),
+        ("احمد", 2),
+        ("أحمد", 2),
+        ("שלום", 3),
+        ("بيت", 4),
+        ("cooperate", 5),
+    ):
+        assert await found(store, text) == [number], text
+
+
+async def test_words_of_indian_scripts_stay_whole(store: SearchStore) -> None:
+    await build(store, *titles("हिन्दी भाषा", "हिन दी", "தமிழ்நாடு", "क़लम", "বাংলা"))
+    assert await found(store, "हिन्दी") == [1]
+    assert await found(store, "दी") == [2], "a part of a word is no word"
+    assert await found(store, "தமிழ்நாடு") == [3]
+    assert await found(store, "कलम") == await found(store, "क़लम") == [4]
+    assert await found(store, "বাংলা") == [5]
+
+
+async def test_the_last_sigma_of_a_word_is_a_sigma(store: SearchStore) -> None:
+    await build(store, *titles("ως", "Οδυσσεύς", "oak"))
+    assert await found(store, "ΩΣ") == [1]
+    assert await found(store, "ΟΔΥΣΣΕΥΣ") == [2]
+
+
+async def test_long_words_are_found_in_all_scripts(store: SearchStore) -> None:
+    long = ["достопримечательность", "საქართველოსთვისაცაა", "अंतरराष्ट्रीयकरण", "a" * 40, "𐐨" * 30]
+    await build(store, *titles(*long))
+    for number, word in enumerate(long, 1):
+        assert await found(store, word) == [number], word
+        assert await found(store, word[:-1], prefix=True) == [number], word
+
+
 async def test_scripts_without_spaces_are_found_by_their_characters(store: SearchStore) -> None:
     await build(store, *titles("京都の庭", "東京タワー"))
     assert await found(store, "京都") == [1]
@@ -136,6 +173,16 @@ async def test_typing_errors_are_forgiven_and_exact_words_come_first(store: Sear
     assert await found(store, "muontian lake") == [3], "two errors in a long word"
     assert await found(store, "2025") == [], "a number has no typing errors"
     assert await found(store, "car") == [], "a short word has none either"
+
+
+async def test_all_words_with_a_typing_error_are_found(store: SearchStore) -> None:
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    near = {f"gold{a}" for a in letters} | {f"g{a}old" for a in letters}
+    near |= {f"g{a}ld" for a in letters} | {f"gol{a}" for a in letters} | {"gold", "old", "gld"}
+    await build(store, *titles(*sorted(near)))
+    for prefix in (False, True):
+        hits = await found(store, "gold", limit=1000, prefix=prefix)
+        assert len(hits) == len(near), prefix
 
 
 async def test_the_beginning_of_the_last_word_is_enough_for_a_prefix(store: SearchStore) -> None:

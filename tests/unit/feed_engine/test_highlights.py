@@ -46,6 +46,12 @@ def test_characters_of_unspaced_scripts_are_words() -> None:
     assert marked("京都", "東京都庭") == "東[京][都]庭"
 
 
+@pytest.mark.parametrize("word", ["हिन्दी", "தமிழ்", "বাংলা", "كِتَابٌ", "שָׁלוֹם", "བོད་", "co\u00adop"])
+def test_vowel_signs_and_points_stay_in_their_word(word: str) -> None:
+    bare = word.strip("་")
+    assert marked(bare, f"oak {word} elm") == f"oak [{bare}]{word[len(bare) :]} elm"
+
+
 @pytest.mark.parametrize("before", [0, 30, 200, 990])
 def test_a_long_text_is_shortened_around_its_first_match(before: int) -> None:
     text = "word " * (before // 5) + "oak " + "tail " * 100

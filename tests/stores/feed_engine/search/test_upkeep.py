@@ -303,6 +303,29 @@ async def test_an_entry_that_was_not_written_is_applied_again(
     assert len(await indexing.found("curlew")) == 1
 
 
+async def test_changes_during_a_build_by_another_process_are_in_its_index(
+    feeding: Feeding, indexing: Indexing, tmp_path: Path
+) -> None:
+    user = await feeding.user()
+    board = await feeding.board(user)
+    await indexing.changed()
+    index = TantivySearch(str(tmp_path / "search"))
+    changed = list[int]()
+
+    async def change() -> None:
+        heron = await pin(feeding, board.id, user.id, "heron")
+        await indexing.changed()  # into the index in use
+        assert await indexing.found("heron") == [heron]
+        changed.append(heron)
+
+    async with index.rebuild(feeding.now + 1):  # it has read all objects before the change
+        await change()
+    await index.close()
+    assert await indexing.found("heron") == []
+    await indexing.changed()
+    assert await indexing.found("heron") == changed
+
+
 async def test_one_side_of_the_pools_is_enough(feeding: Feeding, indexing: Indexing) -> None:
     await indexing.changed()
     user = await feeding.user()
