@@ -52,8 +52,8 @@ class SourceLog:
             [database],
             keys,
             self._key_of,
-            advice="Move the journal away, copy again (objects are recognized), repair with "
-            "migrate verify --repair, and follow then",
+            advice="Run migrate verify --repair, which compares all rows and takes a new position "
+            "in the log, and follow then",
         )
 
     async def read(self, after: LogPosition) -> Changes:

@@ -18,10 +18,9 @@ from gateway.operate.migration.converging import Convergence
 from gateway.operate.migration.copying import Reading, find_old, read_tables, write_rows
 from gateway.operate.migration.cut_over import CutOver, check_not_done, cut_over
 from gateway.operate.migration.following import (
-    SERVER,
     Round,
     following,
-    store_position,
+    restart,
     stored_position,
 )
 from gateway.operate.migration.mapping import Mapping, read_mapping
@@ -257,8 +256,8 @@ async def _copy(settings: Settings, mapping: Mapping, *, feeds: bool) -> _Copied
         async with opened_source(mapping) as opened:
             begins = await opened.source.log_position()
             if stored_position(journal) is None and begins is not None:
-                store_position(journal, begins)  # changes after it may be missed by the copy
-                journal.set_fact(SERVER, await opened.source.server_id())
+                # Changes after it may be missed by the copy.
+                await restart(journal, opened.source, begins)
             with Bars("the source") as bars:
                 reading = await read_tables(opened.source, opened.plans, journal, bars)
         with Bars() as bars:
@@ -281,16 +280,20 @@ async def _verify(settings: Settings, mapping: Mapping, *, repair: bool) -> Veri
         stores, ledger = work.runtime.stores, work.ledger
         if repair:
             check_not_done(work.journal)
+        begins = await work.source.log_position() if repair else None
 
         async def compare() -> Verified:
             with Bars("the source") as bars:
                 return await verify(stores, work.source, work.plans, ledger, mapping.name, bars)
 
         found = await compare()
-        if not repair or not found.differences:
+        was_followed = work.journal.fact("followed") is not None
+        if not repair or not (found.differences or was_followed):
             return found
         work.journal.set_fact("followed", "yes")
         ledger.look_at([*(one.row for one in found.differences), *found.new])
+        for plan in work.plans:
+            ledger.look_at_left_out(plan.table.name)
         convergence = Convergence(stores, work.source, work.plans, ledger, mapping.name, anew=True)
         done, total = 0, ledger.waiting_count()
         with Bars("the source") as bars:
@@ -301,6 +304,10 @@ async def _verify(settings: Settings, mapping: Mapping, *, repair: bool) -> Veri
                 bars(Progress("repairing", done, max(total, done), "rows"))
 
             await convergence.work(step)
+        if begins is not None:
+            await restart(
+                work.journal, work.source, begins
+            )  # also if the log has lost the former position
         return await compare()
 
 

@@ -251,13 +251,22 @@ def test_a_log_without_whole_rows_is_refused(
     assert f"{setting} is {value}: it must be {right}" in error
 
 
-def test_a_log_that_is_gone_is_told(world: Path, old: OldDatabase, tmp_path: Path) -> None:
+def test_after_a_log_that_is_gone_a_repair_brings_its_changes_and_a_follow_goes_on(
+    world: Path, old: OldDatabase, tmp_path: Path
+) -> None:
     data = tmp_path / "data"
     copied(world, data)
-    old.run("FLUSH BINARY LOGS", "FLUSH BINARY LOGS", "RESET MASTER")
+    old.run("USE old", *CHANGES, "FLUSH BINARY LOGS", "FLUSH BINARY LOGS", "RESET MASTER")
     error = pinway("migrate", "follow", str(world), data=data, status=1)
     assert "no longer begins before binlog." in error
-    assert "copy again" in error
+    assert "Run migrate verify --repair" in error
+    assert verified(world, data, "--repair")["differences"] == []
+    old.run(
+        "INSERT INTO old.members VALUES (8, 'later', '', NULL, NULL)",
+        "DELETE FROM old.bookmarks WHERE id = 1031",
+    )
+    assert followed(world, data)["behind"] < 1
+    check_like_a_copy(world, data, tmp_path / "fresh")
 
 
 def test_the_log_of_another_server_in_the_sources_place_is_not_read(
@@ -270,7 +279,7 @@ def test_the_log_of_another_server_in_the_sources_place_is_not_read(
         error = pinway("migrate", "follow", str(world), data=data, status=1)
     finally:
         old.run("SET GLOBAL server_id = 1")
-    assert "the server_id 2, and the copy was made from 1, whose binary log has other" in error
+    assert "the server_id 2, and was 1, whose binary log has other positions" in error
     assert followed(world, data)["behind"] < 1
 
 

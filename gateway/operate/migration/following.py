@@ -26,6 +26,7 @@ from gateway.operate.migration.source_checks import TablePlan
 from gateway.operate.migration.verification import verify
 
 if TYPE_CHECKING:
+    from datasources.mysql.source import Source
     from datasources.mysql.source_log import SourceLog
     from datasources.mysql.source_stop import SourceStop
 
@@ -140,10 +141,9 @@ class Follower:
         id = await patiently(self._work.source.server_id)
         if before not in (None, id):
             raise ConfigError(
-                f"the source is the server with the server_id {id}, and the copy was made from "
-                f"{before}, whose binary log has other positions: move the journal away, copy "
-                "again (objects are recognized), repair with migrate verify --repair, and follow "
-                "then"
+                f"the source is the server with the server_id {id}, and was {before}, whose binary "
+                "log has other positions: run migrate verify --repair, which compares all rows and "
+                "takes a position in this log, and follow then"
             )
 
     def _remade(self) -> set[str]:
@@ -171,14 +171,16 @@ async def following(work: Work) -> AsyncIterator[Follower]:
     if faults := await work.source.log_faults():
         raise ConfigError(
             f"the source's changes can't be followed: {'; '.join(faults)} (only transactions after "
-            "the change of a setting are logged with it: copy again, with a new journal)"
+            "the change of a setting are logged with it: run migrate verify --repair then, which "
+            "compares all rows and takes a new position)"
         )
     position = stored_position(work.journal)
     if position is None:
         raise ConfigError(
             f"the copy of {work.mapping.name} stored no position in the source's binary log, "
             "because there was none, or because a MySQL server tells it only to users with the "
-            "right REPLICATION CLIENT: copy again, with a new journal"
+            "right REPLICATION CLIENT: run migrate verify --repair, which compares all rows and "
+            "takes a position, and follow then"
         )
     follower = Follower(work, position)
     await follower.learn()
@@ -187,6 +189,14 @@ async def following(work: Work) -> AsyncIterator[Follower]:
         yield follower
     finally:
         await follower.close()
+
+
+async def restart(journal: Journal, source: "Source", position: LogPosition) -> None:
+    """Let the next follow begin at a position in the log of the server that is the source now."""
+    id = await source.server_id()
+    with journal.spool.transaction():
+        store_position(journal, position)
+        journal.set_fact(SERVER, id)
 
 
 def store_position(journal: Journal, position: LogPosition) -> None:
