@@ -304,10 +304,8 @@ async def _verify(settings: Settings, mapping: Mapping, *, repair: bool) -> Veri
                 bars(Progress("repairing", done, max(total, done), "rows"))
 
             await convergence.work(step)
-        if begins is not None:
-            await restart(
-                work.journal, work.source, begins
-            )  # also if the log has lost the former position
+        if begins is not None:  # the log may have lost the former position
+            await restart(work.journal, work.source, begins)
         return await compare()
 
 
