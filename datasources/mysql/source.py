@@ -201,14 +201,20 @@ class Source:
     async def _hidden_columns(self, table: Table) -> int:
         """The number of columns at the end of a row in the log which the catalogue does not have:
         the period of a table with system versioning (MariaDB), unless it was declared."""
-        found = await self._read(
-            "SELECT 1 FROM information_schema.tables t WHERE table_type = 'SYSTEM VERSIONED' "
-            "AND table_schema = %s AND table_name = %s AND NOT EXISTS (SELECT 1 FROM "
-            "information_schema.columns c WHERE c.table_schema = t.table_schema AND "
-            "c.table_name = t.table_name AND generation_expression = 'ROW START')",
-            [self.database, table.name],
+        place = [self.database, table.name]
+        versioned = await self._read(
+            "SELECT 1 FROM information_schema.tables WHERE table_type = 'SYSTEM VERSIONED' "
+            "AND table_schema = %s AND table_name = %s",
+            place,
         )
-        return 2 * len(found)
+        if not versioned:
+            return 0
+        declared = await self._read(
+            "SELECT 1 FROM information_schema.columns WHERE generation_expression = 'ROW START' "
+            "AND table_schema = %s AND table_name = %s",
+            place,
+        )
+        return 0 if declared else 2
 
     async def server_id(self) -> str:
         """The server's number, which no other server has that replicates from it or to it."""
