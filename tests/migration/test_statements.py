@@ -1,6 +1,7 @@
 """`pinway migrate follow` after statements that change rows or columns without an event for each
 row, and after sessions with another row image."""
 
+import signal
 from pathlib import Path
 
 import pytest
@@ -113,7 +114,7 @@ def test_a_follower_goes_on_with_the_columns_in_another_order(
         old.run(change, "UPDATE old.members SET real_name = CONCAT(id, NOW(6)) WHERE id = 1001")
         while said(process.stderr) == first:
             pass
-    process.terminate()
+    process.send_signal(signal.SIGTERM)
     process.communicate(timeout=SECONDS)
     assert process.returncode == 143
     assert any(b'"later"' in line for line in everything(data))
