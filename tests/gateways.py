@@ -11,7 +11,7 @@ from unittest.mock import patch
 
 import orjson
 
-from datasources import redis
+from datasources import hbase, redis
 from datasources.protocols import Job, Stores
 from datasources.topology import ModShards, ShardRange, Topology, dump
 from feed_engine.feeds.settings import epoch_ms
@@ -30,16 +30,22 @@ PATIENT: dict[str, Any] = {
 }
 """Settings of gateways whose times no test is about."""
 
+_IMPATIENT = (
+    (redis, "RedisBroadcasts"),
+    (redis, "RedisMappingCache"),
+    (hbase, "HBaseWideColumns"),
+)
+
 
 @asynccontextmanager
 async def patient(settings: Settings) -> AsyncIterator[Runtime]:
-    """The runtime of a gateway, with new stores. Its calls of Redis may take as long as a busy
-    machine needs: after a call that took too long, subscriptions tell their clients to read
-    again."""
+    """The runtime of a gateway, with new stores. Its calls of Redis and HBase may take as long as a
+    busy machine needs: after a call that took too long, subscriptions tell their clients to read
+    again, and a job fails."""
     async with AsyncExitStack() as stack:
-        for client in ("RedisBroadcasts", "RedisMappingCache"):
-            waiting = partial(getattr(redis, client), deadline=60.0)
-            stack.enter_context(patch.object(redis, client, waiting))
+        for module, client in _IMPATIENT:
+            waiting = partial(getattr(module, client), deadline=60.0)
+            stack.enter_context(patch.object(module, client, waiting))
         yield await stack.enter_async_context(running(settings, create=lambda progress: None))
 
 
