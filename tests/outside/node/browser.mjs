@@ -67,6 +67,16 @@ export async function scrollDown(page) {
 export const pinsOn = (page, list) =>
   page.locator(`${list} [data-pin]`).evaluateAll((cells) => cells.map((cell) => cell.dataset.pin));
 
+// Does something that sends an operation, and waits for the answer. Throws what went wrong there, or the
+// answer's errors.
+export async function answered(page, name, act) {
+  const sent = (response) => operationOf(response.request())?.operationName === name;
+  const [response] = await Promise.all([page.waitForResponse(sent), act()]);
+  const { data, errors } = await response.json();
+  const refused = errors ?? Object.values(data).flatMap((payload) => payload?.errors ?? []);
+  if (refused.length) throw new Error(`${name}: ${JSON.stringify(refused)}`);
+}
+
 // Returns the operation that a request sends, or undefined.
 export function operationOf(request) {
   if (!request.url().endsWith("/graphql") || request.method() !== "POST") return undefined;

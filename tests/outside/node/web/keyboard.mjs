@@ -1,5 +1,6 @@
 // Signs in, follows somebody, makes a board and orders its pins with the keyboard alone.
-import { operationOf, pinsOn, profile, WIDE } from "../browser.mjs";
+import { errors } from "playwright-core";
+import { answered, pinsOn, profile, WIDE } from "../browser.mjs";
 import { URL_BASE } from "../support.mjs";
 
 const MOST = 150; // presses of Tab that a person may need to reach something
@@ -18,12 +19,14 @@ const focused = (page) =>
 
 // Presses Tab until something has the focus whose name is as wanted; its name.
 async function tabTo(page, wanted, key = "Tab") {
-  for (let presses = 0; presses < MOST; presses += 1) {
+  const names = [];
+  while (names.length < MOST) {
     await page.keyboard.press(key);
     const name = await focused(page);
     if (wanted.test(name)) return name;
+    names.push(name);
   }
-  throw new Error(`no ${wanted} within ${MOST} presses of ${key}`);
+  throw new Error(`no ${wanted} within ${MOST} presses of ${key}: the last ones were ${names.slice(-5).join(" | ")}`);
 }
 
 // Presses Enter on what has such a name, until a dialog is open; the name. The feed is drawn anew after
@@ -32,14 +35,15 @@ async function openWith(page, wanted) {
   for (let tries = 0; tries < 5; tries += 1) {
     const name = await tabTo(page, wanted);
     await page.keyboard.press("Enter");
-    const opened = page.getByRole("dialog").waitFor({ timeout: 5000 });
-    if (await opened.then(() => true, () => false)) return name;
+    try {
+      await page.getByRole("dialog").waitFor({ timeout: 5000 });
+      return name;
+    } catch (error) {
+      if (!(error instanceof errors.TimeoutError)) throw error;
+    }
   }
   throw new Error(`no dialog after Enter on ${wanted}`);
 }
-
-const answer = (page, name) =>
-  page.waitForResponse((response) => operationOf(response.request())?.operationName === name);
 
 // `lost`: where nothing had the focus after a step.
 export async function useKeys(browser, seen) {
@@ -61,9 +65,7 @@ export async function useKeys(browser, seen) {
 
   await page.locator(".follow-card").first().waitFor();
   const follow = await tabTo(page, /^Follow /);
-  const followed = answer(page, "FollowUser");
-  await page.keyboard.press("Enter");
-  await followed;
+  await answered(page, "FollowUser", () => page.keyboard.press("Enter"));
   const name = follow.replace("Follow ", "");
   const following = page.locator(".follow-card").getByRole("button", { name: `Following ${name}` });
   await following.waitFor();
@@ -73,13 +75,11 @@ export async function useKeys(browser, seen) {
   for (const place of [0, 1]) {
     await page.locator(".wall [data-pin]").nth(place + 1).waitFor();
     const save = await openWith(page, /^Save /);
-    const repinned = answer(page, "Repin");
     if (place === 0) {
       await tabTo(page, /^Name of a new board$/);
       await page.keyboard.type(board);
     } else await tabTo(page, new RegExp(`^${board}$`));
-    await page.keyboard.press("Enter");
-    await repinned;
+    await answered(page, "Repin", () => page.keyboard.press("Enter"));
     if ((await focused(page)) !== save) lost.push(`saving ${place}`);
   }
 
@@ -104,9 +104,9 @@ export async function useKeys(browser, seen) {
   await look("a board");
   const before = await pinsOn(page, ".grid");
   await tabTo(page, /^Change the place of /);
-  const saved = answer(page, "ReorderPins");
-  for (const key of ["Space", "ArrowRight", "Space"]) await page.keyboard.press(key);
-  await saved;
+  await answered(page, "ReorderPins", async () => {
+    for (const key of ["Space", "ArrowRight", "Space"]) await page.keyboard.press(key);
+  });
   await look("moving a pin");
   await page.reload();
   await page.locator(".grid [data-pin]").nth(1).waitFor();

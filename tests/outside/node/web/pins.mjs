@@ -1,5 +1,5 @@
 // Does what a person can do with pins: like, comment, save, hide, move, create; and a secret board.
-import { operationOf, pinsOn, profile, signIn, WIDE } from "../browser.mjs";
+import { answered, pinsOn, profile, signIn, WIDE } from "../browser.mjs";
 import { makeBoard, send, URL_BASE } from "../support.mjs";
 
 const PIN = `query ($id: ID!) {
@@ -75,11 +75,10 @@ async function hide(page) {
     await cell.waitFor({ state: "detached" });
   };
   await press();
-  await page.getByRole("button", { name: "Undo" }).click();
+  // The client sends the undoing after the answer to the hiding, so no answer to that is left.
+  await answered(page, "UnhidePin", () => page.getByRole("button", { name: "Undo" }).click());
   await cell.waitFor();
-  const kept = page.waitForResponse((response) => operationOf(response.request())?.operationName === "HidePin");
-  await press();
-  await kept;
+  await answered(page, "HidePin", press);
   await page.reload();
   await page.locator(".wall [data-pin]").nth(3).waitFor();
   return { id, after: await pinsOn(page, ".wall") };
