@@ -65,18 +65,26 @@ def _sizes(image: Image.Image) -> Picture:
     if max(width, height) > MOST_RATIO * min(width, height):
         raise WrongPicture(f"a side may be {MOST_RATIO} times as long as the other at most")
     image.draft("RGB", (2 * WIDTHS[-1], 2 * WIDTHS[-1]))  # a JPEG is decoded smaller
-    pixels = _in_srgb(ImageOps.exif_transpose(image))
-    widest = min(pixels.width, WIDTHS[-1])
+    ImageOps.exif_transpose(image, in_place=True)
+    largest = _largest(_in_srgb(image))
+    width, height = largest.size
     sizes = {}
-    for wanted in (*(w for w in WIDTHS if w < widest), widest):
-        size = wanted, max(1, round(pixels.height * wanted / pixels.width))
+    for wanted in (*(w for w in WIDTHS if w < width), width):
+        size = wanted, max(1, round(height * wanted / width))
         file = io.BytesIO()
-        made = pixels if size == pixels.size else pixels.resize(size, Image.Resampling.LANCZOS)
+        made = largest if wanted == width else largest.resize(size, Image.Resampling.LANCZOS)
         made.save(file, "WEBP", quality=_QUALITY, method=4)
         sizes[wanted] = file.getvalue()
-    height = max(1, round(pixels.height * widest / pixels.width))
-    red, green, blue = _mean(pixels)
-    return Picture(sizes, widest, height, f"#{red:02x}{green:02x}{blue:02x}")
+    red, green, blue = _mean(largest)
+    return Picture(sizes, width, height, f"#{red:02x}{green:02x}{blue:02x}")
+
+
+def _largest(pixels: Image.Image) -> Image.Image:
+    """The largest size. The others are made of it: each resize of all pixels copies them, and takes
+    as long as the largest."""
+    width = min(pixels.width, WIDTHS[-1])
+    size = width, max(1, round(pixels.height * width / pixels.width))
+    return pixels if size == pixels.size else pixels.resize(size, Image.Resampling.LANCZOS)
 
 
 def _in_srgb(image: Image.Image) -> Image.Image:
@@ -95,9 +103,9 @@ def _in_srgb(image: Image.Image) -> Image.Image:
             )
             if converted is not None:
                 return converted
-        except ImageCms.PyCMSError:
+        except (ImageCms.PyCMSError, OSError):
             pass  # a damaged profile is dropped
-    return image.convert(mode)
+    return image if image.mode == mode else image.convert(mode)
 
 
 def _in_8_bits(image: Image.Image) -> Image.Image:

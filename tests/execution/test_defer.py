@@ -284,11 +284,23 @@ async def test_without_a_true_condition_there_is_one_part(
     assert found == [{"hero": {"id": "1", "name": "hero 1"}}]
 
 
-async def test_the_condition_may_be_a_variable(schema: GraphQLSchema) -> None:
-    text = "query($if: Boolean = true) { hero { id ... @defer(if: $if) { name } } }"
+@pytest.mark.parametrize("type_", ["Boolean = true", "Boolean"])
+async def test_the_condition_may_be_a_variable(schema: GraphQLSchema, type_: str) -> None:
+    """Without a value, the directive's default holds."""
+    text = f"query($if: {type_}) {{ hero {{ id ... @defer(if: $if) {{ name }} }} }}"
     expected = [{"hero": {"id": "1"}}, [(["hero"], None, {"name": "hero 1"})]]
     assert await Response(schema, text).all() == expected
     assert await Response(schema, text, **{"if": True}).all() == expected
+
+
+async def test_a_condition_without_a_value_does_not_fall_back_to_graphql_core(
+    schema: GraphQLSchema,
+) -> None:
+    engine = new_engine(schema)
+    plan = engine.compile(parse("query($if: Boolean) { hero { ... @defer(if: $if) { name } } }"))
+    outcome = await plan.run(root=World(), incremental=False)
+    assert (outcome.data, outcome.errors) == (b'{"hero":{"name":"hero 1"}}', [])
+    assert engine.fallbacks == 0
 
 
 async def test_a_client_that_takes_one_part_gets_all_fields_in_their_order(

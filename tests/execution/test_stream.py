@@ -153,6 +153,7 @@ async def test_later_items_are_not_begun_before_the_first_part_is_done(
     [
         ("if: false", {}, 4),
         ("if: $if", {"if": False}, 4),
+        ("if: $absent", {}, 0),
         ("if: $if, initialCount: $n", {"n": 2}, 2),
         ("initialCount: $n", {}, 1),
         ("initialCount: $n", {"n": None}, 0),
@@ -161,7 +162,8 @@ async def test_later_items_are_not_begun_before_the_first_part_is_done(
 async def test_the_arguments_may_be_variables(
     schema: GraphQLSchema, arguments: str, variables: dict[str, Any], first: int
 ) -> None:
-    text = f"query($if: Boolean = true, $n: Int = 1) {{ numbers @stream({arguments}) }}"
+    declared = "$if: Boolean = true, $absent: Boolean, $n: Int = 1"
+    text = f"query({declared}) {{ numbers @stream({arguments}) }}"
     found = await Response(schema, text, **variables).all()
     assert found[0] == {"numbers": [1, 2, 3, 4][:first]}
     assert len(found) == (1 if first == 4 else 2)

@@ -161,6 +161,32 @@ async def test_objects_of_two_files_with_the_same_keys_keep_apart(stores: Stores
     assert await audit(stores) == []
 
 
+async def test_a_pin_that_moves_to_a_new_board_during_an_export_is_left_out(
+    stores: Stores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ann = await writes.sign_up(stores, writes.NewUser(username="ann"))
+    first = await writes.create_board(stores, ann.id, writes.NewBoard(name="First"))
+    new = [writes.NewPin(board_id=first.board.id, title=title) for title in ("stays", "moves")]
+    pins = [(await writes.create_pin(stores, ann.id, it)).pin for it in new]
+    listed, has_moved = stores.shards.objects.list, False
+
+    async def moving(kind: Kind, after: int, limit: int) -> list[tuple[int, bytes]]:
+        nonlocal has_moved
+        if (
+            kind is Kind.COMMENT and not has_moved
+        ):  # between the walk for keys and the walk for lines
+            has_moved = True
+            later = await writes.create_board(stores, ann.id, writes.NewBoard(name="Later"))
+            await writes.move_pin(stores, ann.id, pins[1].id, later.board.id)
+        return await listed(kind, after, limit)
+
+    monkeypatch.setattr(stores.shards.objects, "list", moving)
+    lines = [json.loads(line) for line in (await give(stores)).splitlines()]
+    assert has_moved
+    assert [it["title"] for it in lines if it["type"] == "pin"] == ["stays"]
+    assert [it["name"] for it in lines if it["type"] == "board"] == ["First"]
+
+
 async def boards_in_order(stores: Stores) -> dict[str, list[str]]:
     """Each board's name, and its pins' titles or keys from the first to the last."""
     found: dict[str, list[str]] = {}

@@ -221,9 +221,10 @@ class Plan:
     def _new_variant(self, key: tuple[Any, ...]) -> Variant | None:
         defer = key[-1:] == (DEFERRED,)
         values = key[:-1] if defer else key
-        if any(not (type(value) is bool or value is None) for value in values):
+        if any(type(it) is not bool and it is not None and it is not _MISSING for it in values):
             return None
-        flags = dict(zip(self._conditions, values, strict=True))
+        given = zip(self._conditions, values, strict=True)
+        flags = {name: value for name, value in given if value is not _MISSING}
         variant = Variant(self.operation, flags, self.selections, self._charged, defer)
         if self._variants:
             self.compiled += self.selections

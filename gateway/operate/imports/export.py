@@ -125,8 +125,8 @@ async def _lines(stores: Stores, keys: Keys, found: list[Record]) -> list[AnyLin
     lines: list[AnyLine] = []
     for record in found:
         key, created = known.get(record.id), time_of(record.created)
-        if key is None:
-            continue  # its parent is missing, or the object was created after the first walk
+        if key is None or not all(id in known for id in _parents(record)):
+            continue  # its parent is missing, or one of the two was created after the first walk
         match record:
             case User():
                 avatar = _image(record.avatar)

@@ -2,6 +2,8 @@
 
 import io
 import struct
+import subprocess
+import sys
 import zlib
 
 import pytest
@@ -41,6 +43,23 @@ def test_a_large_picture_is_stored_smaller_and_a_small_one_as_it_is() -> None:
     assert list(decode(encoded(Image.new("RGB", (20, 30)))).sizes) == [20]
 
 
+MEASURED = """
+import resource, sys
+from gateway.uploads.decoding import decode
+decode(sys.stdin.buffer.read())
+unit = 1 if sys.platform == "darwin" else 1024
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit)
+"""
+
+
+def test_the_pixels_of_a_large_picture_are_copied_at_most_once() -> None:
+    side = 7_000
+    content = encoded(Image.new("RGB", (side, side)), compress_level=1)
+    ran = subprocess.run([sys.executable, "-c", MEASURED], input=content, capture_output=True)
+    assert ran.returncode == 0, ran.stderr
+    assert int(ran.stdout) < 2 * 4 * side * side
+
+
 def test_the_camera_s_orientation_is_applied_and_its_place_is_dropped() -> None:
     image = Image.new("RGB", (300, 100), "white")
     image.paste("red", (0, 0, 150, 100))
@@ -60,6 +79,19 @@ def test_the_camera_s_orientation_is_applied_and_its_place_is_dropped() -> None:
     assert greens[0] < 60  # red
     assert greens[1] > 200  # white
     assert b"description" not in b"".join(picture.sizes.values())
+
+
+@pytest.mark.parametrize("format", ["PNG", "WEBP", "JPEG"])
+def test_what_is_written_beside_the_pixels_is_dropped(format: str) -> None:
+    image, exif = Image.new("RGB", (40, 40), "red"), Image.Exif()
+    exif[0x010E] = "a description"
+    xmp = b"<x:xmpmeta>a description</x:xmpmeta>"
+    damaged = b"no profile, and a description"
+    content = encoded(image, format, exif=exif, xmp=xmp, icc_profile=damaged)
+    assert b"a description" in content
+    [(_, stored)] = decode(content).sizes.items()
+    assert b"description" not in stored
+    assert opened(stored).info.keys() <= {"loop", "background", "timestamp", "duration"}
 
 
 def test_transparency_stays_and_its_color_is_on_white() -> None:
