@@ -51,7 +51,9 @@ def test_an_escaped_pattern_means_one_database() -> None:
 
 def test_a_pattern_means_all_names_that_match_it() -> None:
     found = grants("GRANT SELECT ON `ol_%`.* TO `reader`@`%`")
-    assert [found.has("SELECT", name, "t") for name in ("old", "ol", "old_site")] == [True, False, True]
+    assert found.has("SELECT", "old", "t")
+    assert found.has("SELECT", "old_site", "t")
+    assert not found.has("SELECT", "ol", "t")
 
 
 def test_a_right_on_a_table_is_none_on_others() -> None:
