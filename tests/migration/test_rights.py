@@ -10,6 +10,7 @@ from click.testing import CliRunner, Result
 
 from gateway.cli import main
 from tests.migration.old_world import PASSWORD, USER, OldDatabase
+from tests.migration.processes import copied, followed
 
 TABLES = ("members", "albums", "bookmarks", "likes", "remarks", "friends")
 WHO = f"'{USER}'@'127.0.0.1'"
@@ -48,6 +49,19 @@ def test_the_statements_that_are_told_give_all_missing_rights(
         assert one["grant"].endswith(f" TO {WHO}")
         old.run(one["grant"])
         assert missing(file) == found[number + 1 :]
+
+
+def test_the_rights_that_follow_needs_are_enough_to_follow(
+    old: OldDatabase, tmp_path: Path
+) -> None:
+    file, data = old.mapping(tmp_path), tmp_path / "data"
+    old.run(f"REVOKE ALL, GRANT OPTION FROM {WHO}", f"GRANT SELECT ON old.* TO {WHO}")
+    for one in missing(file):
+        if "follow" in one["commands"]:
+            old.run(one["grant"])
+    copied(file, data)
+    old.run("INSERT INTO old.members VALUES (1, 'ann', '', NULL, NULL)")
+    assert followed(file, data)["rows"] == 1
 
 
 def test_a_table_that_may_not_be_read_is_a_fault_with_the_statement(

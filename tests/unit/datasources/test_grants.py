@@ -49,6 +49,25 @@ def test_an_escaped_pattern_means_one_database() -> None:
     )
 
 
+def test_a_pattern_means_all_names_that_match_it() -> None:
+    found = grants("GRANT SELECT ON `ol_%`.* TO `reader`@`%`")
+    assert found.has("SELECT", "old", "t")
+    assert found.has("SELECT", "old_site", "t")
+    assert not found.has("SELECT", "ol", "t")
+
+
+def test_a_right_on_a_table_is_none_on_others() -> None:
+    found = grants("GRANT SELECT ON `o``d`.`t` TO `reader`@`%`")
+    assert found.has("SELECT", "o`d", "t")
+    assert not found.has("SELECT", "old", "t")
+    assert not found.has("SELECT", "o`d", "u")
+
+
+def test_mariadb_writes_a_right_with_an_underscore() -> None:
+    found = grants("GRANT READ_ONLY ADMIN ON *.* TO `reader`@`%`", version=MARIADB)
+    assert found.has("READ ONLY ADMIN")
+
+
 def test_other_statements_are_left_out() -> None:
     found = grants(
         "GRANT `role`@`%` TO `reader`@`%`",
