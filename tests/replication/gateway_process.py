@@ -84,10 +84,12 @@ class GatewayProcess:
     async def read(self, pin: int) -> str:
         async with asyncio.timeout(SECONDS):
             while True:
-                told = await self.ask(PIN, None, id=str(pin))
-                if "errors" not in told:
-                    return str(told["data"]["node"]["title"])
-                # The request's deadline passed while the gateway was stopped.
+                # A deadline of the request, or of its connection, may have passed while the gateway
+                # was stopped.
+                with contextlib.suppress(httpx.TransportError):
+                    told = await self.ask(PIN, None, id=str(pin))
+                    if "errors" not in told:
+                        return str(told["data"]["node"]["title"])
                 await asyncio.sleep(0.05)
 
     async def ready(self) -> dict[str, dict[str, str]]:
