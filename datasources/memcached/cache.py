@@ -193,8 +193,12 @@ class MemcachedObjectCache:
                 for node, keys in shares.items()
             )
 
+    @property
+    def unread(self) -> set[str]:
+        """The servers of the other list of a change, from which nothing is read."""
+        return self._nodes.keys() - {*self._lists.read.addresses}
+
     async def ping(self) -> None:
-        # Nothing is read from the servers of the other list of a change.
         for address in self._lists.read.addresses:
             await self._ping(self._nodes[address])
 

@@ -6,7 +6,7 @@ all users would be.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from functools import partial
 from typing import Any
 
@@ -69,7 +69,7 @@ async def readiness(
     passed = {
         cache: f"{one.server} {PASSED_BY}; its last failure: {one.reason}"
         for cache, one in circuits(stores)
-        if one.mode is not Mode.WELL
+        if one.mode is not Mode.WELL and one.server not in _unread(stores)
     }
     left = passed | not_read(stores)
     states |= {
@@ -92,11 +92,17 @@ def not_read(stores: Stores) -> dict[str, str]:
     and why."""
     found: dict[str, str] = {}
     for one in () if stores.generations is None else stores.generations.states():
-        if one.reading is not Reading.LEASED:
-            cache, _, server = one.server.partition("-")
+        cache, _, server = one.server.partition("-")
+        if one.reading is not Reading.LEASED and server not in _unread(stores):
             told = f"{server or 'its server'} {NOT_READ}: {_why(one)}"
             found[cache] = f"{found[cache]}; {told}" if cache in found else told
     return found
+
+
+def _unread(stores: Stores) -> Collection[str]:
+    """The memcached servers that a change of their list brings, or that leave: their state costs
+    no reads."""
+    return getattr(stores.object_cache, "unread", ())
 
 
 def _why(state: GenerationState) -> str:

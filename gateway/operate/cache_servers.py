@@ -74,7 +74,11 @@ class Change:
             )
         else:
             self.tell(f"the change to list {lists.wanted.number} goes on")
-        await self._go_on(topology)
+        try:
+            await self._go_on(topology)
+        except StoreError:
+            self.tell("the change has not ended: run the command again, with the same list")
+            raise
 
     async def rollback(self) -> None:
         """Take a change that has begun back: the old list alone is in use. Does nothing without a
@@ -145,8 +149,7 @@ class Change:
             await self.source.save(following, expected_epoch=topology.epoch)
         except StoreConflict as error:
             raise StoreConflict(
-                f"{error}: somebody else changed the topology; look at `pinway cache show`, and "
-                "run the command again"
+                f"{error}: somebody else changed the topology; look at `pinway cache show`"
             ) from error
         return following
 

@@ -188,7 +188,8 @@ async def test_readiness_and_metrics_tell_which_process_shut_the_cache(
     await here.drop()
 
     def told(entry: Entry) -> str:
-        stores: Any = SimpleNamespace(generations=entry.paths.generations)
+        paths = entry.paths
+        stores: Any = SimpleNamespace(generations=paths.generations, object_cache=paths.objects)
         return " ".join(health.not_read(stores).values())
 
     def shuts(entry: Entry) -> list[float]:

@@ -133,6 +133,11 @@ async def test_a_cache_that_no_process_may_read_is_listed_with_the_reason(
     states[:] = [GenerationState("mapping_cache", Reading.LEASED, 0, 5)]
     assert (await readiness(here))["stores"] == {name: {"state": "well"} for name in ALL}
 
+    states[:] = [GenerationState("object_cache-b:1", Reading.SHUT, 0, 5)]
+    assert "b:1 is not read" in (await readiness(here))["stores"]["object_cache"]["state"]
+    monkeypatch.setattr(stores.object_cache, "unread", {"b:1"}, raising=False)
+    assert (await readiness(here))["stores"]["object_cache"] == {"state": "well"}
+
 
 async def test_a_store_that_hangs_keeps_nobody_waiting(
     stores: Stores, monkeypatch: pytest.MonkeyPatch

@@ -82,9 +82,15 @@ class GatewayProcess:
         assert told["data"]["updatePin"]["errors"] == [], told
 
     async def read(self, pin: int) -> str:
-        told = await self.ask(PIN, None, id=str(pin))
-        assert "errors" not in told, told
-        return str(told["data"]["node"]["title"])
+        async with asyncio.timeout(SECONDS):
+            while True:
+                # A deadline of the request, or of its connection, may have passed while the gateway
+                # was stopped.
+                with contextlib.suppress(httpx.TransportError):
+                    told = await self.ask(PIN, None, id=str(pin))
+                    if "errors" not in told:
+                        return str(told["data"]["node"]["title"])
+                await asyncio.sleep(0.05)
 
     async def ready(self) -> dict[str, dict[str, str]]:
         """The states of the stores, as /readyz tells operators."""

@@ -1,12 +1,15 @@
 """The fences of all shards are raised without a change of owners."""
 
 import asyncio
+from typing import Any
 
 import msgspec
 import pytest
 
 from datasources.errors import ConfigError, StaleTopology, StoreError
+from datasources.mysql.replication.admin import Admin
 from datasources.mysql.replication.fences import raise_fences
+from datasources.sql.engine import Contended
 from datasources.zookeeper import ZooKeeperTopology
 from tests.pairs import SHARDS, Pairs, insert_pin
 
@@ -47,8 +50,24 @@ async def test_a_gateway_of_an_earlier_epoch_neither_writes_nor_reads_an_outbox(
     await lone.close()
 
 
-async def test_the_fences_wait_for_a_writer_that_has_begun(pairs: Pairs) -> None:
-    begun, go = asyncio.Event(), asyncio.Event()
+async def test_the_fences_wait_for_a_writer_that_has_begun(
+    pairs: Pairs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each attempt gives up after a second, so that other writers don't wait longer."""
+    begun, go, tried_again = asyncio.Event(), asyncio.Event(), asyncio.Event()
+    attempts, run = 0, Admin.run
+
+    async def counted(self: Admin, *given: Any, **named: Any) -> Any:
+        nonlocal attempts
+        try:
+            return await run(self, *given, **named)
+        except Contended:
+            attempts += 1
+            if attempts == 2:
+                tried_again.set()
+            raise
+
+    monkeypatch.setattr(Admin, "run", counted)
     async with pairs.gateway(deadline=60.0) as shards:
 
         async def slow(tx: object) -> None:
@@ -58,7 +77,11 @@ async def test_the_fences_wait_for_a_writer_that_has_begun(pairs: Pairs) -> None
         writing = asyncio.create_task(shards.objects.transact(1, slow))
         await begun.wait()
         raising = asyncio.create_task(raised(pairs))
-        await asyncio.sleep(3.0)
+        async with asyncio.timeout(60):
+            await asyncio.wait(
+                {raising, asyncio.create_task(tried_again.wait())},
+                return_when=asyncio.FIRST_COMPLETED,
+            )
         assert not raising.done()
         go.set()
         await writing

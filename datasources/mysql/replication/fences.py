@@ -25,34 +25,30 @@ async def raise_fences(
     ended. May be repeated. Raises StoreError, and ConfigError for a server that is no master."""
     if not (await admin.role()).is_master:
         raise ConfigError(f"{admin.name} is no master that takes writes; run the command again")
-    await admin.run(f"SET SESSION innodb_lock_wait_timeout = {LOCK_SECONDS}")
     for done, database in enumerate(databases):
         progress(done, len(databases))
-        await _raise(admin, database, epoch)
-    await admin.run(
-        "UPDATE pinway.server SET epoch = GREATEST(epoch, %s) WHERE id = 1",
-        (epoch,),
-        within=CONNECT_SECONDS,
-    )
+        await _raise(admin, f"{database}.fence", epoch)
+    await _raise(admin, "pinway.server", epoch)
     await _check(admin, databases, epoch)
     progress(len(databases), len(databases))
 
 
-async def _raise(admin: Admin, database: str, epoch: int) -> None:
+async def _raise(admin: Admin, table: str, epoch: int) -> None:
     clock = asyncio.get_running_loop().time
     give_up = clock() + PATIENCE
     while True:
         try:
+            # A variable of the session would be lost: after an error, the connection is a new one.
             await admin.run(
-                f"UPDATE {database}.fence SET epoch = GREATEST(epoch, %s) WHERE id = 1",
+                f"SET STATEMENT innodb_lock_wait_timeout = {LOCK_SECONDS} FOR "
+                f"UPDATE {table} SET epoch = GREATEST(epoch, %s) WHERE id = 1",
                 (epoch,),
                 within=LOCK_SECONDS + CONNECT_SECONDS,
             )
         except Contended:
             if clock() > give_up:
                 raise StoreTimeout(
-                    f"{admin.name}: writers hold the fence of {database} for {PATIENCE:g} s: run "
-                    "the command again"
+                    f"{admin.name}: writers hold {table} for {PATIENCE:g} s: run the command again"
                 ) from None
             await asyncio.sleep(PAUSE)
         else:

@@ -306,8 +306,9 @@ async def test_another_change_of_the_topology_at_the_same_time_is_no_loss(world:
             await self.source.save(later, expected_epoch=topology.epoch)
 
     slow = Slow(world.source)
-    with pytest.raises(StoreConflict, match=r"epoch 3, not 2: .*run the command again"):
+    with pytest.raises(StoreConflict, match="epoch 3, not 2: somebody else changed the topology"):
         await slow.change(NEW)
+    assert slow.told[-1] == "the change has not ended: run the command again, with the same list"
     await world.change(NEW)
     assert world.fences == 3
 
