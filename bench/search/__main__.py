@@ -41,7 +41,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="rough figures; writes no file")
     parser.add_argument("--engine", metavar="URL", help=argparse.SUPPRESS)
     asked = parser.parse_args()
-    pins, seconds = (5_000, 4) if asked.quick else (PINS, SECONDS)
+    pins, seconds = (2_000, 2) if asked.quick else (PINS, SECONDS)
     if asked.engine:
         print(json.dumps(asyncio.run(measured(asked.engine, pins, seconds))))
         return

@@ -93,6 +93,14 @@ class Indexes:
             *(index for index, version in versions.items() if (version or VERSION) < VERSION)
         )
 
+    async def is_read_only(self, index: str) -> bool:
+        """Whether OpenSearch refuses writes, as for all indexes of a node whose disk is full."""
+        name = "index.blocks.read_only_allow_delete"
+        found = await self._connection.ask(
+            "GET", f"/{index}/_settings/{name}", None, LOOK, {"flat_settings": "true"}
+        )
+        return bool(found.document.get(index, {}).get("settings", {}).get(name) == "true")
+
     async def refresh(self, target: str) -> None:
         """Make all writes visible to searches."""
         await self._connection.ask("POST", f"/{target}/_refresh", None, WORK)

@@ -44,11 +44,15 @@ class Lease:
         self._seen_at = 0.0
 
     @asynccontextmanager
-    async def held(self) -> AsyncIterator[None]:
+    async def held(self, *, patient: bool = False) -> AsyncIterator[None]:
         """Have the right until the end of the block. Raises StoreConflict if another process has
-        it."""
+        it. With `patient`, the right is watched first until its holder renews it or it ends: a
+        command that asks only once would never see the end of a killed holder's right."""
         holder = token_hex(8)
-        await self._take(holder)
+        if patient:
+            await self._wait_and_take(holder)
+        else:
+            await self._take(holder)
         renewing = asyncio.create_task(self._renew(holder))
         try:
             yield
@@ -72,6 +76,17 @@ class Lease:
         holders."""
         self._writes += 1
         return self._term << _TERM | self._writes
+
+    async def _wait_and_take(self, holder: str) -> None:
+        seen: tuple[int, int] | None = None
+        while True:
+            try:
+                return await self._take(holder)
+            except StoreConflict:
+                if seen is not None and self._seen != seen:
+                    raise
+                seen = self._seen
+            await asyncio.sleep(self._seconds / RENEWALS)
 
     async def _take(self, holder: str) -> None:
         found = await self._connection.get(self._path, self._deadline)

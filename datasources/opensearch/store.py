@@ -129,7 +129,7 @@ class OpenSearch:
 
     @asynccontextmanager
     async def rebuild(self, built: int) -> AsyncIterator[NewIndex]:
-        async with self._builder.held():
+        async with self._builder.held(patient=True):
             old = await self._indexes.in_use()
             await self._indexes.remove_left()
             index = self._names.new(built, token_hex(4))
@@ -193,6 +193,9 @@ class OpenSearch:
             raise StoreUnavailable(
                 f"{self._connection.name}: {away} shards of {state.index} are away"
             )
+        if await self._indexes.is_read_only(state.index):
+            at = self._connection.name
+            raise StoreUnavailable(f"{at}: {state.index} is read-only: are a node's disks full?")
         path = f"/{state.index}/_stats/docs,store"
         stats = (await self._connection.ask("GET", path, None, WORK)).document["_all"]["primaries"]
         return IndexStatus(

@@ -102,6 +102,16 @@ async def test_a_right_is_renewed_until_it_is_given_back(
         pass
 
 
+async def test_the_first_process_that_asks_builds_after_a_killed_build(
+    store: OpenSearch, opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    killed = opened(lease=1.0)
+    monkeypatch.setattr(killed._builder, "_renew", lambda holder: asyncio.sleep(600))
+    async with killed._builder.held():
+        await build(store, *titles("oak"))
+    assert await found(store, "oak") == [1]
+
+
 async def test_what_was_deleted_does_not_come_back_by_an_older_write(
     store: OpenSearch, opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -176,6 +186,29 @@ async def test_an_index_of_another_version_is_not_read(
     assert await found(newer, "elm") == [1]
     assert len(indexes(url)) == 1
     await newer.close()
+
+
+async def test_an_index_that_full_disks_made_read_only_is_told_and_searched(
+    store: OpenSearch, url: str
+) -> None:
+    await build(store, *titles("oak"))
+    (index,) = indexes(url)
+
+    def block(value: bool | None) -> None:
+        body = {"index.blocks.read_only_allow_delete": value}
+        asked(url, "PUT", f"/{index}/_settings", body)
+
+    block(True)
+    with pytest.raises(StoreUnavailable, match=f"{index} is read-only: .* disks"):
+        await store.status()
+    async with store.alone():
+        with pytest.raises(StoreUnavailable):
+            await store.write(titles("elm"), since=1, read_to=2)
+        assert await found(store, "oak") == [1]
+        block(None)
+        assert (await store.status()).state is IndexState.OK
+        await store.write(titles("elm"), since=1, read_to=2)
+    assert await found(store, "elm") == [1]
 
 
 async def test_a_cluster_that_is_away_is_told_at_once(engines: Stack) -> None:
