@@ -80,7 +80,7 @@ def _sizes(image: Image.Image) -> Picture:
 
 
 def _largest(pixels: Image.Image) -> Image.Image:
-    """The largest size, from which all smaller sizes are made: each resize of all pixels copies them,
+    """The largest size, of which all smaller sizes are made: each resize of all pixels copies them
     and takes as long as the largest."""
     width = min(pixels.width, WIDTHS[-1])
     size = width, max(1, round(pixels.height * width / pixels.width))
