@@ -53,7 +53,7 @@ def followed(file: Path, data: Path) -> dict[str, Any]:
 
 
 def cut_over(file: Path, data: Path) -> None:
-    pinway("migrate", "cut-over", str(file), "--within", "120", data=data)
+    pinway("migrate", "cut-over", str(file), "--within", "60", data=data)
 
 
 def back(file: Path, data: Path, *options: str, status: int = 0) -> dict[str, Any]:
