@@ -150,7 +150,7 @@ async def test_suggestions_have_each_text_once(world: World) -> None:
         ({"text": " \n\t"}, "text", "empty"),
         ({"text": "!?*"}, "text", "no word"),
         ({"text": "x" * 201}, "text", "201 characters"),
-        ({"text": "x" * 50}, "text", "no word"),
+        ({"text": "x" * 121}, "text", "no word"),
         ({"text": "a", "types": []}, "types", "empty"),
         ({"text": "a", "first": 0}, "first", "1 to 100"),
         ({"text": "a", "first": 101}, "first", "1 to 100"),
