@@ -21,7 +21,8 @@ SECONDS = 10.0
 about as long after it first asked."""
 RENEWALS = 4  # in the time that a right lasts
 CREATION = 30.0  # seconds for the index of the locks
-_TERM = 32  # bits of a version below the term
+_TERM = 26  # bits of a version below the term: a year of two writes a second
+_TICKS = 64  # of a second: the unit of a first term
 _START = 1_577_836_800  # 2020-01-01, in epoch seconds: until 2088 a version has 63 bits
 
 
@@ -92,9 +93,9 @@ class Lease:
         found = await self._connection.get(self._path, self._deadline)
         if found.is_missing:
             await self._create_index()
-            # Above all earlier terms, also if the index of the locks was deleted: a second has no
-            # more than one.
-            self._term, self._place = int(time()) - _START, None
+            # Above all earlier terms, also if the index of the locks was deleted: a taking lasts
+            # longer than a tick.
+            self._term, self._place = int((time() - _START) * _TICKS), None
         else:
             known = found.document["_source"]
             place = found.document["_seq_no"], found.document["_primary_term"]
