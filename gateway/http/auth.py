@@ -90,8 +90,9 @@ class Tokens:
             "sub": str(user_id),
             "aud": AUDIENCE,
             # A sign-out in the same second refuses earlier tokens only. A time that is rounded up
-            # could be later than a later sign-out.
-            "iat": int(now * 1000) / 1000,
+            # could be later than a later sign-out. The rounding is for the errors of floating point
+            # numbers.
+            "iat": min(now, int(round(now * 1000, 3)) / 1000),
             "exp": int(now) + self._seconds,
         }
         return jwt.encode(claims, self._secret, _ALGORITHM)
