@@ -16,6 +16,11 @@ def moment(epoch_ms: int) -> datetime:
     return datetime.fromtimestamp(epoch_ms / 1000, UTC)
 
 
+def seconds_until(epoch_ms: int, now: int) -> int:
+    """The whole seconds, 1 at least, after which a time is reached."""
+    return max(1, -(-(epoch_ms - now) // 1000))
+
+
 def in_utc(epoch_ms: int, timespec: str = "seconds") -> str:
     """The time in ISO 8601, as `2026-03-01T12:00:00+00:00`. `timespec`: see
     `datetime.isoformat`."""

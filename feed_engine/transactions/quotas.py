@@ -15,7 +15,7 @@ from datasources.errors import Exhausted, QuotaExceeded, StoreError
 from datasources.ids import Kind, kind_of, shard_of
 from datasources.protocols import ShardTx, Stores, Use
 from feed_engine.outbox.completion import keep
-from feed_engine.times import DAY, moment
+from feed_engine.times import DAY, moment, seconds_until
 
 # The subjects of a viewer's own counts. All other subjects are ids, which are larger.
 WRITES, PINS, BOARDS, COMMENTS, VISITS, EVENTS, UPLOADS, USERNAMES, REPORTS = range(1, 10)
@@ -160,7 +160,7 @@ class Quota:
         return QuotaExceeded(
             f"An account may not make more than {_bound((met or uses)[0])} on one day: write again "
             f"from {moment(again):%Y-%m-%d %H:%M} UTC on.",
-            max(1, -(-(again - now_ms()) // 1000)),
+            seconds_until(again, now_ms()),
         )
 
 

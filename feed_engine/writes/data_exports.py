@@ -6,7 +6,7 @@ from datasources.protocols import ShardTx, Stores
 from datasources.records import DataExport, User
 from feed_engine.outbox.change import Change, DataRequested, change
 from feed_engine.own_data.requests import AGAIN_AFTER
-from feed_engine.times import moment
+from feed_engine.times import moment, seconds_until
 from feed_engine.transactions import access
 from feed_engine.transactions.commit import Mutation, Outcome, Saved, mutate, nothing, now_ms
 from feed_engine.transactions.edit import edit
@@ -44,5 +44,5 @@ def _too_soon(again: int, now: int) -> QuotaExceeded:
     return QuotaExceeded(
         "You may request your data once a day: request it again from "
         f"{moment(again):%Y-%m-%d %H:%M:%S} UTC on.",
-        max(1, -(-(again - now) // 1000)),
+        seconds_until(again, now),
     )
