@@ -6,7 +6,7 @@ import signal
 import time
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import IO, Any
 
 from tests.forked import Forked
 from tests.importing.worlds import canonical_set
@@ -78,6 +78,23 @@ def everything(data: Path) -> set[bytes]:
     found = canonical_set(b"\n".join(lines))
     assert len(found) == len(lines)
     return {re.sub(rb'"sequence":"(\d+)\d{25}"', rb'"sequence":"\1"', line) for line in found}
+
+
+def check_like_a_copy(file: Path, data: Path, fresh: Path) -> None:
+    """Check that the data is what a copy of the source makes now."""
+    assert verified(file, data)["differences"] == []
+    copied(file, fresh)
+    assert everything(data) == everything(fresh)
+
+
+def said(lines: IO[bytes]) -> str:
+    """The number of rows in the next line about the lag. Raises AssertionError at the end."""
+    for line in lines:
+        if found := re.search(
+            rb"looked at ([\d,]+) changed rows: [\d.]+ s behind, at binlog", line
+        ):
+            return found[1].decode()
+    raise AssertionError("the follower has ended")
 
 
 def killed_at(

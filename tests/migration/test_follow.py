@@ -1,11 +1,9 @@
 """`pinway migrate follow`: the changes of the source arrive, none twice, also when it is killed."""
 
 import json
-import re
 import signal
 from pathlib import Path
 from random import Random
-from typing import IO
 
 import pytest
 
@@ -13,12 +11,14 @@ from tests.migration.old_world import CHANGES, ROWS, OldDatabase, many
 from tests.migration.old_writer import OldSite
 from tests.migration.processes import (
     SECONDS,
+    check_like_a_copy,
     copied,
     everything,
     followed,
     killed_at,
     killed_later,
     pinway,
+    said,
     start,
     verified,
 )
@@ -34,13 +34,6 @@ def world(old: OldDatabase, tmp_path: Path) -> Path:
     """The mapping of a source with rows of all kinds."""
     old.run("USE old", *ROWS, *many(members=20, albums=40, bookmarks=400))
     return old.mapping(tmp_path)
-
-
-def check_like_a_copy(file: Path, data: Path, fresh: Path) -> None:
-    """Check that the data is what a copy of the source makes now."""
-    assert verified(file, data)["differences"] == []
-    copied(file, fresh)
-    assert everything(data) == everything(fresh)
 
 
 def test_changes_end_like_a_copy_of_the_changed_rows(
@@ -281,16 +274,6 @@ def test_the_log_of_another_server_in_the_sources_place_is_not_read(
         old.run("SET GLOBAL server_id = 1")
     assert "the server_id 2, and was 1, whose binary log has other positions" in error
     assert followed(world, data)["behind"] < 1
-
-
-def said(lines: IO[bytes]) -> str:
-    """The number of rows in the next line about the lag. Raises AssertionError at the end."""
-    for line in lines:
-        if found := re.search(
-            rb"looked at ([\d,]+) changed rows: [\d.]+ s behind, at binlog", line
-        ):
-            return found[1].decode()
-    raise AssertionError("the follower has ended")
 
 
 @pytest.mark.parametrize("run", seeds(1, 20))

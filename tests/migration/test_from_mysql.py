@@ -26,8 +26,8 @@ from tests.migration.old_writer import OldSite
 from tests.migration.pinway_site import new_ids, pinway_stores, settled
 from tests.migration.processes import (
     back,
+    check_like_a_copy,
     copied,
-    everything,
     followed,
     killed_at,
     killed_later,
@@ -92,12 +92,6 @@ def missing(file: Path) -> list[dict[str, str]]:
     assert done.exit_code == 0, done.output
     found: list[dict[str, str]] = json.loads(done.stdout)["missing_rights"]
     return found
-
-
-def check_like_a_copy(file: Path, data: Path, fresh: Path) -> None:
-    assert verified(file, data)["differences"] == []
-    copied(file, fresh)
-    assert everything(data) == everything(fresh)
 
 
 def test_changes_end_like_a_copy_of_the_changed_rows(
