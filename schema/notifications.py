@@ -96,7 +96,7 @@ class NotificationConnection:
 class NotificationQuery:
     notifications: NotificationConnection | None = field(
         resolved.notifications,
-        "What others did with the viewer's profile, boards and pins, and the file with the "
+        "The acts of other users on the viewer's profile, boards and pins, and the file with the "
         "viewer's own data, newest first. The newest 1,000 acts of 90 days are kept. All likes of "
         "one pin are one entry, which comes up again with a new like.",
         cost=page(66, 12, each=1000, backward=False),
