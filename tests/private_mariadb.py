@@ -14,12 +14,14 @@ from datasources.mysql.server import DRIVER_ERRORS
 from deploy.stack import install
 from tests.pinway_process import free_port
 
+PACKAGES = {program: install.PACKAGES[program] for program in ("mariadbd", "mariadb-install-db")}
 WAIT = 120.0  # seconds: the machine may be busy
 
 
 @contextmanager
 def mariadb(folder: Path) -> Iterator[int]:
     """Run a server. Yields its port, on which `root` needs no password."""
+    install.ensure_programs(PACKAGES, print)
     owner = pwd.getpwuid(os.geteuid()).pw_name
     made = subprocess.run(
         [

@@ -1,20 +1,19 @@
 """A memcached for one test, which may be stopped and killed."""
 
 import asyncio
-import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from datasources.memcached import MemcachedObjectCache
+from deploy.stack import install
 
 
 @contextmanager
 def memcached(port: int, host: str = "127.0.0.1") -> Iterator[int]:
     """A memcached at this port, killed at the end. Yields its process id."""
-    binary = shutil.which("memcached")
-    assert binary, "memcached is not installed: apt-get install memcached"
-    command = [binary, "-l", host, "-p", str(port), "-U", "0", "-u", "nobody"]
+    install.ensure_programs({"memcached": install.PACKAGES["memcached"]}, print)
+    command = [install.tool("memcached"), "-l", host, "-p", str(port), "-U", "0", "-u", "nobody"]
     with subprocess.Popen(command) as process:
         try:
             yield process.pid
