@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from datasources.errors import ConfigError, StoreCorrupt, StoreError
 from datasources.mysql import log_settings
 from datasources.mysql.link import Login
+from datasources.mysql.log_keys import KeyFault, key_faults
 from datasources.mysql.server import Server
 from datasources.mysql.source_sql import NUMBERS, equal, name_of, quoted
 from datasources.mysql.source_stop import SourceStop, stopped
@@ -198,6 +199,10 @@ class Source:
             for ordinal, type, length, charset in (by_name[name],)
         ]
 
+    async def key_faults(self, table: Table) -> list[KeyFault]:
+        """Why the table's changes can't be followed; none if they can."""
+        return key_faults(await self.key_columns(table))
+
     async def _hidden_columns(self, table: Table) -> int:
         """The number of columns at the end of a row in the log which the catalogue does not have:
         the period of a table with system versioning (MariaDB), unless it was declared."""
@@ -283,12 +288,12 @@ class Source:
         """The server's binary log, for tables with these primary keys. Raises ConfigError without
         the package for it."""
         try:
-            from datasources.mysql.source_log import SourceLog, key_fault
+            from datasources.mysql.source_log import SourceLog
         except ImportError as error:
             raise ConfigError(f"pip install 'pinway[migrate]' to follow changes: {error}") from None
         for table, columns in keys.items():
-            if fault := key_fault(columns):
-                raise ConfigError(f"{table} can't be followed: {fault}")
+            if faults := key_faults(columns):
+                raise ConfigError(f"{table} can't be followed: {faults[0].message}")
         return SourceLog(self._server.login, self.database, keys)
 
     def _name(self, table: Table) -> str:
