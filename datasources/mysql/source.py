@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from datasources.errors import ConfigError, StoreCorrupt, StoreError
-from datasources.mysql import log_settings
+from datasources.mysql import log_settings, rights
 from datasources.mysql.link import Login
 from datasources.mysql.log_keys import KeyFault, key_faults
 from datasources.mysql.server import Server
@@ -98,11 +98,9 @@ class Source:
 
     async def grants(self) -> Grants:
         """The rights of the user."""
-        results = await self._server.query_all(
-            "migrate", "SELECT CURRENT_USER(), VERSION(); SHOW GRANTS", [], self.database
+        return rights.decoded(
+            await self._server.query_all("migrate", rights.ASK, [], self.database)
         )
-        [(user, version)] = map(_texts, results[0].rows)
-        return Grants((text for (text,) in map(_texts, results[1].rows)), user, version)
 
     async def condition_fault(self, table: Table, where: str) -> str | None:
         """The server's complaint about a condition on the table's rows; None if it is sound."""

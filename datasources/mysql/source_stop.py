@@ -6,12 +6,15 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from datasources.errors import StoreTimeout
-from datasources.mysql.errors import translate
+from datasources.mysql import lock_holders
+from datasources.mysql.errors import number, translate
 from datasources.mysql.link import Link, Login, connect
 from datasources.mysql.server import DRIVER_ERRORS
 from datasources.sql.source_tables import LogPosition
 
 _DEADLINE = 30.0  # seconds for a statement that waits for nobody
+_WAIT = 1  # seconds for which the lock waits, while writes wait behind it
+_LOCK_WAIT_TIMEOUT = 1205
 
 
 class SourceStop:
@@ -36,11 +39,26 @@ class SourceStop:
         await self._link.run("SET GLOBAL read_only = OFF")
 
 
+async def _locked(link: Link, within: float) -> bool:
+    """Take the lock against all writes. False if it does not come in time."""
+    try:
+        async with asyncio.timeout(within):
+            await link.run("FLUSH TABLES WITH READ LOCK")
+    except TimeoutError:
+        return False
+    except DRIVER_ERRORS as error:
+        if number(error) == _LOCK_WAIT_TIMEOUT:
+            return False
+        raise
+    return True
+
+
 @asynccontextmanager
 async def stopped(login: Login, within: float) -> AsyncIterator[SourceStop]:
-    """Refuse writes to all databases of the server in the block. Raises StoreTimeout if statements
-    that run keep the lock away for `within` seconds. The user needs the rights for FLUSH TABLES
-    WITH READ LOCK, for read_only, and for SHOW MASTER STATUS."""
+    """Refuse writes to all databases of the server in the block. Raises StoreTimeout, which names
+    tables and connections, if they keep the lock away for a second, or for `within` seconds if
+    these are less. The user needs the rights for FLUSH TABLES WITH READ LOCK, for read_only, and
+    for SHOW MASTER STATUS."""
     where = f"the source {login.host}:{login.port}"
     try:
         link = await connect(login, autocommit=True, deadline=_DEADLINE)
@@ -50,14 +68,14 @@ async def stopped(login: Login, within: float) -> AsyncIterator[SourceStop]:
         # Without the right to set read_only, this fails before anybody waits.
         await link.run("SET GLOBAL read_only = @@GLOBAL.read_only")
         await link.run("SHOW MASTER STATUS")
-        await link.run("SET SESSION lock_wait_timeout = 1")
-        try:
-            async with asyncio.timeout(within):
-                await link.run("FLUSH TABLES WITH READ LOCK")
-        except TimeoutError:
+        await link.run(f"SET SESSION lock_wait_timeout = {_WAIT:d}")
+        if not await _locked(link, within):
+            link.close()  # nobody waits behind the lock any more
+            holders = await lock_holders.told(login, link.thread_id)
             raise StoreTimeout(
-                f"{where}: statements that run there keep its lock away for over {within:g} s"
-            ) from None
+                f"{where}: locks or statements keep its lock away for over "
+                f"{min(within, _WAIT):g} s, and nothing has changed: {holders}"
+            )
         yield SourceStop(link)
     except DRIVER_ERRORS as error:
         raise translate(error, where) from error

@@ -12,6 +12,7 @@ from typing import Any
 import pymysql
 import pytest
 
+from datasources.errors import StoreTimeout
 from datasources.mysql.source import Source
 from datasources.sql.source_tables import Wanted
 from tests.migration.old_world import PASSWORD, ROWS, USER, OldDatabase, many
@@ -107,8 +108,41 @@ def test_a_long_statement_keeps_the_lock_away_for_a_bounded_time(
         writing.start()
         time.sleep(1)
         error = pinway("migrate", "cut-over", str(world), "--within", "0.5", data=data, status=1)
-    assert "lock" in error
+    assert (
+        "keep its lock away for over 0.5 s, and nothing has changed: in use: old.members" in error
+    )
     writing.join()
+
+
+@pytest.mark.anyio
+async def test_a_locked_table_is_named_with_the_connection(world: Path, old: OldDatabase) -> None:
+    source = Source(f"mysql://{USER}@127.0.0.1:{old.port}/old", password=PASSWORD)
+    grant = f"GRANT PROCESS ON *.* TO '{USER}'@'127.0.0.1'"
+    site = pymysql.connect(host="127.0.0.1", port=old.port, user="site", autocommit=True)
+
+    async def refused() -> str:
+        with pytest.raises(StoreTimeout) as found:
+            async with source.stopped(SECONDS):
+                pass
+        return str(found.value)
+
+    with closing(site), site.cursor() as cursor:
+        cursor.execute("LOCK TABLES old.log WRITE")
+        error = await refused()
+        assert "over 1 s, and nothing has changed: in use: old.log; " in error
+        assert f"to see the connections of other users: {grant}; " in error
+        with closing(pymysql.connect(host="127.0.0.1", port=old.port, user="root")) as admin:
+            admin.cursor().execute(grant)
+        error = await refused()
+        assert "nothing has changed: in use: old.log; connections that may keep it: " in error
+        assert f"connection {site.thread_id()} of site@localhost:" in error
+        assert "UNLOCK TABLES there, or KILL the connection" in error
+        assert grant not in error
+        cursor.execute("UNLOCK TABLES")
+        cursor.execute("INSERT INTO old.log VALUES ('the source takes writes')")
+    async with source.stopped(SECONDS) as stop:
+        assert (await stop.position()).offset
+    await source.close()
 
 
 @pytest.mark.anyio

@@ -1,0 +1,76 @@
+"""Names the connections that keep the lock of a cut-over away, and the tables that they use."""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from datasources.mysql import rights
+from datasources.mysql.link import Link, Login, connect
+from datasources.mysql.server import DRIVER_ERRORS
+from datasources.sql.grants import Grants
+
+_SECONDS = 10.0
+"""The time that the server has to tell."""
+_SHOWN = 5
+_TEXT = 80  # characters of a statement
+_OWN = {"Binlog Dump", "Binlog Dump GTID", "Daemon"}
+"""Commands of connections that hold no lock."""
+
+
+async def told(login: Login, waited: int) -> str:
+    """The tables and connections for people, and how to go on. `waited` is the id of the connection
+    that waited for the lock. The text says so if the server does not tell."""
+    try:
+        async with asyncio.timeout(_SECONDS):
+            link = await connect(login, autocommit=True, deadline=_SECONDS)
+            try:
+                return await _told(link, {waited, link.thread_id})
+            finally:
+                link.close()
+    except DRIVER_ERRORS as error:
+        return f"the server does not say which connection keeps it ({error!r})"
+
+
+async def _told(link: Link, own: set[int]) -> str:
+    tables = await link.described("SHOW OPEN TABLES WHERE In_use > 0")
+    connections = await link.described("SHOW FULL PROCESSLIST")
+    grants = rights.decoded(await link.run_all(rights.ASK))
+    return words(tables, [one for one in connections if one["Id"] not in own], grants)
+
+
+def words(
+    tables: Sequence[dict[str, Any]], connections: Sequence[dict[str, Any]], grants: Grants
+) -> str:
+    """The text of `told`, from rows of SHOW OPEN TABLES and SHOW FULL PROCESSLIST."""
+    names = [f"{one['Database']}.{one['Table']}" for one in tables]
+    databases = {one["Database"] for one in tables}
+    found = [it for it in connections if it["Command"] not in _OWN and it["User"] != "system user"]
+    # A running statement may use any table; an idle connection has a lock by LOCK TABLES.
+    found.sort(key=lambda it: (it["Command"] == "Sleep", it["db"] not in databases, -_seconds(it)))
+    parts = [f"in use: {_list(names)}"] if names else []
+    if found:
+        parts.append(f"connections that may keep it: {_list(map(_connection, found))}")
+    if not grants.has("PROCESS"):
+        statement = grants.statement(["PROCESS"])
+        parts.append(f"to see the connections of other users: {statement}")
+    parts.append("end the statement, UNLOCK TABLES there, or KILL the connection; then try again")
+    return "; ".join(parts)
+
+
+def _connection(row: dict[str, Any]) -> str:
+    who = f"connection {row['Id']} of {row['User']}@{row['Host']}"
+    where = f" in {row['db']}" if row["db"] else ""
+    if row["Command"] == "Sleep":
+        return f"{who} (idle for {_seconds(row)} s{where})"
+    text = " ".join((row["Info"] or row["State"] or row["Command"]).split())
+    return f"{who} (for {_seconds(row)} s{where}: {text[:_TEXT]})"
+
+
+def _seconds(row: dict[str, Any]) -> int:
+    return int(row["Time"] or 0)
+
+
+def _list(names: Iterable[str]) -> str:
+    shown = [*names]
+    more = f", and {len(shown) - _SHOWN:,} more" if len(shown) > _SHOWN else ""
+    return ", ".join(shown[:_SHOWN]) + more
