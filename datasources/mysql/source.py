@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from datasources.errors import ConfigError, StoreCorrupt, StoreError
-from datasources.mysql import log_settings, rights
+from datasources.mysql import lock_holders, log_settings, rights
 from datasources.mysql.link import Login
 from datasources.mysql.log_keys import KeyFault, key_faults
 from datasources.mysql.server import Server
@@ -168,7 +168,7 @@ class Source:
             chosen = f"{chosen} AND ({where.replace('%', '%%')})"
         found = await self._read(
             f"SELECT {', '.join(columns)} FROM {self._name(table)}".replace("%", "%%")
-            + f" WHERE {chosen}{'' if self._is_stopped else ' LOCK IN SHARE MODE'}",
+            + f" WHERE {chosen}{'' if self._is_stopped else f' {lock_holders.LOCKING}'}",
             args,
         )
         return _page(primary, found)
@@ -267,6 +267,10 @@ class Source:
             for file, offset, *_ in found:
                 return LogPosition(_texts([file])[0], int(offset or 0))
         return None
+
+    async def waits(self) -> str:
+        """What may keep a read of `rows` waiting, for people; empty if no read waits."""
+        return await lock_holders.waits(self._server.login)
 
     def writer(self) -> SourceWriter:
         """Writes to the source, for the way back of a migration."""

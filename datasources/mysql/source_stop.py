@@ -5,7 +5,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from datasources.errors import StoreTimeout
+from datasources.errors import StoreConflict, StoreTimeout
 from datasources.mysql import lock_holders
 from datasources.mysql.errors import number, translate
 from datasources.mysql.link import Link, Login, connect
@@ -57,8 +57,9 @@ async def _locked(link: Link, within: float) -> bool:
 async def stopped(login: Login, within: float) -> AsyncIterator[SourceStop]:
     """Refuse writes to all databases of the server in the block. Raises StoreTimeout, which names
     tables and connections, if they keep the lock away for a second, or for `within` seconds if
-    these are less. The user needs the rights for FLUSH TABLES WITH READ LOCK, for read_only, and
-    for SHOW MASTER STATUS."""
+    these are less. Raises StoreConflict while there are prepared XA transactions: their changes
+    are in no table yet. The user needs the rights for FLUSH TABLES WITH READ LOCK, for read_only,
+    for SHOW MASTER STATUS and for XA RECOVER."""
     where = f"the source {login.host}:{login.port}"
     try:
         link = await connect(login, autocommit=True, deadline=_DEADLINE)
@@ -68,6 +69,7 @@ async def stopped(login: Login, within: float) -> AsyncIterator[SourceStop]:
         # Without the right to set read_only, this fails before anybody waits.
         await link.run("SET GLOBAL read_only = @@GLOBAL.read_only")
         await link.run("SHOW MASTER STATUS")
+        await lock_holders.find_prepared(link)  # the right for it
         await link.run(f"SET SESSION lock_wait_timeout = {_WAIT:d}")
         if not await _locked(link, within):
             link.close()  # nobody waits behind the lock any more
@@ -76,6 +78,9 @@ async def stopped(login: Login, within: float) -> AsyncIterator[SourceStop]:
                 f"{where}: locks or statements keep its lock away for over "
                 f"{min(within, _WAIT):g} s, and nothing has changed: {holders}"
             )
+        if transactions := await lock_holders.find_prepared(link):
+            told = "; ".join(one.words() for one in transactions)
+            raise StoreConflict(f"{where}: {told}; nothing has changed")
         yield SourceStop(link)
     except DRIVER_ERRORS as error:
         raise translate(error, where) from error

@@ -29,6 +29,7 @@ from gateway.operate.migration.preview import Preview, preview
 from gateway.operate.migration.rights import Missing, missing_rights
 from gateway.operate.migration.source_checks import NotFollowed, TablePlan, not_followed
 from gateway.operate.migration.verification import Verified, verify
+from gateway.operate.migration.waiting import telling_waits
 from gateway.operate.progress import Bars, run_reporting_waits
 from gateway.settings import Settings
 from gateway.site.embedded_stores import check_made
@@ -319,7 +320,9 @@ async def _follow(settings: Settings, mapping: Mapping, *, until_caught_up: bool
         async with following(work) as follower:
             rows, told = 0, 0.0
             while True:
-                found = await follower.round(lambda _: None)
+                found = await telling_waits(
+                    follower.round(lambda _: None), follower.waits, _say_wait
+                )
                 rows += found.rows
                 whole = found._replace(rows=rows)
                 if until_caught_up and found.is_caught_up:
@@ -329,6 +332,10 @@ async def _follow(settings: Settings, mapping: Mapping, *, until_caught_up: bool
                     told = time.monotonic()
                 if not found.rows:
                     await asyncio.sleep(_PAUSE)
+
+
+def _say_wait(waits: str) -> None:
+    click.echo(f"a read of the source waits: {waits}", err=True)
 
 
 async def _cut_over(settings: Settings, mapping: Mapping, *, within: float, then: str) -> CutOver:

@@ -12,7 +12,7 @@ from typing import Any
 import pymysql
 import pytest
 
-from datasources.errors import StoreTimeout
+from datasources.errors import StoreConflict, StoreTimeout
 from datasources.mysql.source import Source
 from datasources.sql.source_tables import Wanted
 from tests.migration.old_world import PASSWORD, ROWS, USER, OldDatabase, many
@@ -20,6 +20,16 @@ from tests.migration.old_writer import OldSite
 from tests.migration.processes import SECONDS, copied, everything, pinway, start, verified
 
 TRIES = 10
+END = "XA COMMIT X'747831',X'62',7"
+XA = (
+    f"the prepared XA transaction 'tx1' keeps its locks: end it by {END} or "
+    f"{END.replace('COMMIT', 'ROLLBACK')}, in its session or after the end of its connection"
+)
+
+
+def prepare(old: OldDatabase, change: str) -> None:
+    """Leave a change as a prepared transaction, without a connection."""
+    old.run("XA START 'tx1','b',7", change, "XA END 'tx1','b',7", "XA PREPARE 'tx1','b',7")
 
 
 @pytest.fixture
@@ -143,6 +153,44 @@ async def test_a_locked_table_is_named_with_the_connection(world: Path, old: Old
     async with source.stopped(SECONDS) as stop:
         assert (await stop.position()).offset
     await source.close()
+
+
+@pytest.mark.anyio
+async def test_a_prepared_xa_transaction_is_named_with_the_statement_that_ends_it(
+    world: Path, old: OldDatabase
+) -> None:
+    source = Source(f"mysql://{USER}@127.0.0.1:{old.port}/old", password=PASSWORD)
+    change = "UPDATE old.members SET login = 'other' WHERE id = 1"
+    await asyncio.to_thread(prepare, old, change)
+    with pytest.raises(StoreConflict) as refused:
+        async with source.stopped(SECONDS):
+            pass
+    assert f"{XA}; nothing has changed" in str(refused.value)
+    members = (await source.tables())["members"]
+    wanted = [Wanted(members.columns["login"])]
+    assert await source.waits() == ""
+    reading = asyncio.create_task(source.rows(members, wanted, [("1",)]))
+    while not (told := await source.waits()):
+        assert not reading.done()
+    assert told.startswith(XA)
+    await asyncio.to_thread(old.run, END)
+    assert (await reading).rows == [(b"other",)]
+    async with source.stopped(SECONDS) as stop:
+        assert (await stop.position()).offset
+    await source.close()
+
+
+def test_a_cut_over_does_not_wait_in_silence_for_a_prepared_transaction(
+    world: Path, old: OldDatabase, tmp_path: Path
+) -> None:
+    data = tmp_path / "data"
+    copied(world, data)
+    prepare(old, "UPDATE old.members SET real_name = 'Ann L' WHERE id = 1")
+    error = pinway("migrate", "cut-over", str(world), "--within", "60", data=data, status=1)
+    assert f"a read of the source waits for over 10 s, and nothing has changed: {XA}; " in error
+    old.run(END)
+    cut(world, data, "--within", "60")
+    assert verified(world, data)["differences"] == []
 
 
 @pytest.mark.anyio

@@ -105,6 +105,10 @@ class Follower:
         """See `datasources.mysql.source_stop`."""
         return self._work.source.stopped(within)
 
+    async def waits(self) -> str:
+        """See `Source.waits`."""
+        return await self._work.source.waits()
+
     async def round(self, step: Callable[[int], None]) -> Round:
         """Bring the next changes to the stores. `step` is told of rows as they are done.
 
