@@ -14,6 +14,7 @@ from datasources.errors import ConfigError, StoreCorrupt, StoreError
 from datasources.mysql import lock_holders, log_settings, rights
 from datasources.mysql.link import Login
 from datasources.mysql.log_keys import KeyFault, key_faults
+from datasources.mysql.log_status import LogStatus
 from datasources.mysql.server import Server
 from datasources.mysql.source_sql import NUMBERS, equal, name_of, quoted
 from datasources.mysql.source_stop import SourceStop, stopped
@@ -51,6 +52,7 @@ class Source:
             observe=lambda server, operation: None,
         )
         self._is_stopped = False
+        self._status = LogStatus()
 
     async def close(self) -> None:
         await self._server.close()
@@ -259,14 +261,10 @@ class Source:
         return await self._told_end()
 
     async def _told_end(self) -> LogPosition | None:
-        for statement in ("SHOW BINARY LOG STATUS", "SHOW MASTER STATUS"):
-            try:
-                found = await self._read(statement, [])
-            except StoreError:
-                continue
-            for file, offset, *_ in found:
-                return LogPosition(_texts([file])[0], int(offset or 0))
-        return None
+        try:
+            return await self._status.end(lambda statement: self._read(statement, []))
+        except StoreError:
+            return None  # without the right
 
     async def waits(self) -> str:
         """What may keep a read of `rows` waiting, for people; empty if no read waits."""
