@@ -26,8 +26,9 @@ class Changes(NamedTuple):
     """A part of the log that ends between two transactions. `keys`: for each table, the primary
     keys of rows that were inserted, changed or deleted. `remade`: tables of which any row may have
     changed: by a statement like TRUNCATE or ALTER TABLE, or when the table had other columns.
-    `next`: the position from which to go on. `at_end`: the log had no more at that moment. `read`:
-    the end of the last event that was read, which may be no part of a transaction."""
+    `next`: the position from which to go on. `at_end`: the log had no more at that moment, or the
+    given end was reached. `read`: the end of the last event that was read, which may be no part of
+    a transaction."""
 
     keys: dict[str, list[tuple[str, ...]]]
     remade: set[str]
@@ -50,12 +51,18 @@ class SourceLog:
             lambda table, values: key_of(keys[table], values),
             advice="Run migrate verify --repair, which compares all rows and takes a new position "
             "in the log, and follow then",
+            keeps=True,
         )
 
-    async def read(self, after: LogPosition) -> Changes:
-        """The changes after a position. Raises ConfigError if the server no longer has that part of
-        its log, StoreCorrupt for a change that can't be read."""
-        found = await self._log.read(after)
+    def goes_on(self, after: LogPosition) -> bool:
+        """Whether a read from the position uses the connection that is open."""
+        return self._log.goes_on(after)
+
+    async def read(self, after: LogPosition, until: LogPosition | None) -> Changes:
+        """The changes after a position, up to the end that the log had a moment ago, if it is
+        known: the connection stays open then. Raises ConfigError if the server no longer has that
+        part of its log, StoreCorrupt for a change that can't be read."""
+        found = await self._log.read(after, until)
         remade = {
             table
             for statement in found.statements

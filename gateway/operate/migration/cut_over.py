@@ -49,6 +49,7 @@ async def cut_over(follower: Follower, journal: Journal, *, within: float, then:
     async with follower.source_stopped(within) as stop:
         try:
             async with asyncio.timeout(within - (time.monotonic() - began)):
+                await follower.check_server()
                 last = await stop.position()
                 rows, read = 0, None
                 while read != last:
