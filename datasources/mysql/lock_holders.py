@@ -30,7 +30,8 @@ async def told(login: Login, waited: int) -> str:
         async with asyncio.timeout(_SECONDS):
             link = await connect(login, autocommit=True, deadline=_SECONDS)
             try:
-                return await _told(link, {waited, link.thread_id}, await _connections(link))
+                connections = await _connections(link)
+                return await _told(link, login.user, {waited, link.thread_id}, connections)
             finally:
                 link.close()
     except DRIVER_ERRORS as error:
@@ -47,7 +48,7 @@ async def waits(login: Login) -> str:
                 waiting = {one["Id"] for one in connections if _waits(one, login.user)}
                 if not waiting:
                     return ""
-                return await _told(link, {*waiting, link.thread_id}, connections)
+                return await _told(link, login.user, {*waiting, link.thread_id}, connections)
             finally:
                 link.close()
     except DRIVER_ERRORS:
@@ -68,7 +69,7 @@ async def _connections(link: Link) -> list[dict[str, Any]]:
     return await link.described("SHOW FULL PROCESSLIST")
 
 
-async def _told(link: Link, own: set[int], connections: Sequence[dict[str, Any]]) -> str:
+async def _told(link: Link, user: str, own: set[int], connections: Sequence[dict[str, Any]]) -> str:
     tables = await link.described("SHOW OPEN TABLES WHERE In_use > 0")
     grants = rights.decoded(await link.run_all(rights.ASK))
     try:
@@ -77,22 +78,30 @@ async def _told(link: Link, own: set[int], connections: Sequence[dict[str, Any]]
         if not answered(error):
             raise
         found = []  # without the right
-    return words(tables, [one for one in connections if one["Id"] not in own], grants, found)
+    others = [one for one in connections if one["Id"] not in own]
+    return words(tables, others, grants, transactions=found, user=user)
 
 
 def words(
     tables: Sequence[dict[str, Any]],
     connections: Sequence[dict[str, Any]],
     grants: Grants,
+    *,
     transactions: Sequence[Prepared] = (),
+    user: str = "",
 ) -> str:
     """The text of `told`, from rows of SHOW OPEN TABLES and SHOW FULL PROCESSLIST, and prepared
-    transactions."""
+    transactions. Connections of the migration's `user` come last."""
     names = [f"{one['Database']}.{one['Table']}" for one in tables]
     databases = {one["Database"] for one in tables}
     found = [it for it in connections if it["Command"] not in _OWN and it["User"] != "system user"]
-    # A running statement may use any table; an idle connection has a lock by LOCK TABLES.
-    found.sort(key=lambda it: (it["Command"] == "Sleep", it["db"] not in databases, -_seconds(it)))
+
+    def order(row: dict[str, Any]) -> tuple[bool, bool, bool, int]:
+        # A running statement may use any table; an idle connection has a lock by LOCK TABLES.
+        is_idle = row["Command"] == "Sleep"
+        return row["User"] == user, is_idle, row["db"] not in databases, -_seconds(row)
+
+    found.sort(key=order)
     parts = [one.words() for one in transactions[:_SHOWN]]
     if names:
         parts.append(f"in use: {_list(names)}")

@@ -30,6 +30,12 @@ def test_idle_connections_of_the_table_s_database_and_the_longest_come_first() -
     assert "connection 24 " not in text
 
 
+def test_connections_of_the_migration_s_user_come_last() -> None:
+    own = RUNNING | {"Id": 30, "User": "reader"}
+    text = words(TABLES, [own, IDLE], GRANTS, user="reader")
+    assert text.index("connection 7 ") < text.index("connection 30 ")
+
+
 def test_a_user_who_sees_only_its_own_connections_is_told_the_right() -> None:
     grants = Grants(["GRANT SELECT ON *.* TO `reader`@`%`"], "reader@%", "10.11.19-MariaDB")
     assert "GRANT PROCESS ON *.* TO 'reader'@'%'; " in words([], [], grants)
