@@ -1,8 +1,13 @@
-"""The clock by which a lease ends."""
+"""The present time, and the clock by which a lease ends."""
 
 import time
 
 _BOOT: int | None = getattr(time, "CLOCK_BOOTTIME", None)
+
+
+def now_ms() -> int:
+    """The present epoch milliseconds."""
+    return time.time_ns() // 1_000_000
 
 
 def lease_seconds() -> float:
