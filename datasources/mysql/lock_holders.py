@@ -24,8 +24,8 @@ _OWN = {"Binlog Dump", "Binlog Dump GTID", "Daemon"}
 
 
 async def told(login: Login, waited: int) -> str:
-    """What may keep the lock of a cut-over away, for people, and how to go on. `waited` is the id
-    of the connection that waited for the lock. The text says so if the server does not tell."""
+    """The holders that may keep the lock of a cut-over away, for people, and how to go on. `waited`
+    is the id of the connection that waited. The text says so if the server does not tell."""
     try:
         async with asyncio.timeout(_SECONDS):
             link = await connect(login, autocommit=True, deadline=_SECONDS)
@@ -39,7 +39,7 @@ async def told(login: Login, waited: int) -> str:
 
 
 async def waits(login: Login) -> str:
-    """What may keep a read of this user waiting, as `told`; empty if no read waits."""
+    """The holders for which a read of this user may wait, as `told`; empty if no read waits."""
     try:
         async with asyncio.timeout(_SECONDS):
             link = await connect(login, autocommit=True, deadline=_SECONDS)

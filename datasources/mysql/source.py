@@ -267,7 +267,7 @@ class Source:
             return None  # without the right
 
     async def waits(self) -> str:
-        """What may keep a read of `rows` waiting, for people; empty if no read waits."""
+        """The holders of locks for which `rows` may wait, for people; empty if no read waits."""
         return await lock_holders.waits(self._server.login)
 
     def writer(self) -> SourceWriter:
