@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 
+from datasources.clocks import now_ms
 from datasources.records import User
 from feed_engine.own_data.requests import expires, is_ready
 from feed_engine.times import moment
-from feed_engine.transactions.commit import now_ms
 from resolvers.context import Context
 
 

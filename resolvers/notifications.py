@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
+from datasources.clocks import now_ms
 from datasources.errors import BadInput
 from datasources.protocols import NOTIFICATIONS_KEPT, Inbox, NotificationKind
 from datasources.protocols import Notification as Act
@@ -19,7 +20,6 @@ from datasources.records import Board, Comment, Pin, User
 from feed_engine.feeds.preferences import known_muted
 from feed_engine.own_data.requests import is_ready, requested
 from feed_engine.times import moment
-from feed_engine.transactions.commit import now_ms
 from resolvers import blocks, visibility
 from resolvers.context import Context
 from resolvers.cursors import CursorKind, Cursors

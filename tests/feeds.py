@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import redis.asyncio
 
+from datasources.clocks import now_ms
 from datasources.mappings import ListKey, Mapping
 from datasources.protocols import OutboxRow, Stores
 from datasources.records import Board, Pin, User
@@ -15,7 +16,7 @@ from feed_engine import writes
 from feed_engine.feeds import content
 from feed_engine.feeds.following import FollowingPage, following_page
 from feed_engine.feeds.rows import FOLLOWING, POOLS, POPULAR_ROWS, id_row, parse_following
-from feed_engine.feeds.settings import Feeds, FeedSettings, epoch_ms
+from feed_engine.feeds.settings import Feeds, FeedSettings
 from feed_engine.feeds.smart.results import HomePage
 from feed_engine.feeds.smart.service import home_page
 from feed_engine.feeds.visible import Visible
@@ -49,7 +50,7 @@ class Feeding(People):
 
     def __init__(self, stores: Stores) -> None:
         super().__init__(stores)
-        self.now = epoch_ms()
+        self.now = now_ms()
         self.settings = FeedSettings(chunk=5, generator_seconds=60)
 
     def feeds(self, stores: Stores | None = None) -> Feeds:

@@ -12,9 +12,9 @@ from unittest.mock import patch
 import orjson
 
 from datasources import hbase, redis
+from datasources.clocks import now_ms
 from datasources.protocols import Job, Stores
 from datasources.topology import ModShards, ShardRange, Topology, dump
-from feed_engine.feeds.settings import epoch_ms
 from feed_engine.outbox.jobs import run_job
 from gateway.execution.executor import Executor, Result
 from gateway.execution.subscriptions import Results
@@ -185,7 +185,7 @@ class Gateway:
 
     async def settle(self) -> None:
         """Do all remaining work of the outbox now."""
-        while rows := await self.stores.shards.outbox.pending(epoch_ms() + 60_000, 100):
+        while rows := await self.stores.shards.outbox.pending(now_ms() + 60_000, 100):
             for row in rows:
                 await run_job(self.stores, Job(row.shard, row.id), walks=self.runtime.walks)
 

@@ -10,12 +10,13 @@ import random
 import re
 import ssl
 import threading
+import time
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import pymysql
 from pymysqlreplication import BinLogStreamReader
-from pymysqlreplication.event import QueryEvent, RotateEvent, XidEvent
+from pymysqlreplication.event import HeartbeatLogEvent, QueryEvent, RotateEvent, XidEvent
 from pymysqlreplication.row_event import (
     DeleteRowsEvent,
     RowsEvent,
@@ -43,7 +44,9 @@ _RAW = "pinway-raw"
 _BEGINS = re.compile(rb"\s*BEGIN\s*\Z", re.IGNORECASE)
 _ENDS = re.compile(rb"\s*(COMMIT|ROLLBACK)\s*\Z", re.IGNORECASE)
 _PURGED = 1236
-_TIMEOUT = 30  # seconds without a packet
+_TIMEOUT = 30  # seconds without a packet, or with nothing but heartbeats before an end
+_BEAT = 0.1
+"""Seconds after which a server that has no more events tells the place up to which it has sent."""
 _IDLE = 3600
 """Seconds after which the server ends a log that is not read on: the work that a part of it causes
 is done between two reads."""
@@ -77,8 +80,9 @@ class BinaryLog(Generic[K]):
     its columns; its ValueError, IndexError and KeyError become StoreCorrupt. `advice` ends the
     error for a log that no longer has a position.
 
-    The connection to the server stays open between two reads, until the log's end. A new connection
-    costs more than its login: the server sends at once what the network's buffers hold."""
+    The connection to the server stays open between two reads, until the log's end; with `keeps`,
+    also at the end, if reads have one. A new connection costs more than its login: the server sends
+    at once what the network's buffers hold."""
 
     def __init__(
         self,
@@ -88,15 +92,20 @@ class BinaryLog(Generic[K]):
         key_of: Callable[[str, Sequence[Any]], K],
         *,
         advice: str,
+        keeps: bool = False,
     ) -> None:
         self._schemas, self._tables = frozenset(schemas), frozenset(tables)
-        self._key_of, self._advice = key_of, advice
+        self._key_of, self._advice, self._keeps = key_of, advice, keeps
         # An id under which no replica is likely to read the log.
         self._server_id = random.randrange(1 << 31, 1 << 32)
         self.where = f"the binary log of {login.host}:{login.port}"
         self._stream: BinLogStreamReader | None = None
         self._at: LogPosition | str | None = None
         """The position from which the stream goes on."""
+        self._blocks = False
+        """Whether the stream stays open at the log's end."""
+        self._connection: object = None
+        """The stream's connection, when it is kept."""
         self._in_use = threading.Lock()  # the thread of a cancelled read may run still
         tls: ssl.SSLContext | None = context(login.ca) if login.ca else None
         self._login = {
@@ -116,6 +125,10 @@ class BinaryLog(Generic[K]):
         has that part of its log, StoreCorrupt for a change that can't be read, and StoreError."""
         return await asyncio.to_thread(self._read, after, until)
 
+    def goes_on(self, after: LogPosition | str) -> bool:
+        """Whether a read from the position uses the connection that is open."""
+        return self._stream is not None and self._at == after
+
     async def close(self) -> None:
         """End the connection, if one is open."""
         await asyncio.to_thread(self._close)
@@ -127,19 +140,22 @@ class BinaryLog(Generic[K]):
     def _end(self) -> None:
         if self._stream is not None:
             self._stream.close()
-        self._stream = self._at = None
+        self._stream = self._at = self._connection = None
 
     def _read(self, after: LogPosition | str, until: LogPosition | None) -> Logged[K]:
         with self._in_use:
-            if self._at != after:
+            blocks = self._keeps and until is not None
+            if self._at != after or self._blocks != blocks:
                 self._end()
+            self._blocks = blocks
             logged: Logged[K] | None = None
             try:
                 is_new = self._stream is None
                 self._stream = self._stream or self._opened(after)
                 logged = self._collect(self._stream, after, until)
-                if self._stream is None and not is_new:
-                    # The server told the end that was there before this read began.
+                if self._stream is None and (blocks or not is_new):
+                    # The server told the end that was there before this read began, or it ended
+                    # a connection that is kept.
                     logged = logged._replace(at_end=False)
                 return logged
             except (pymysql.Error, OSError, EOFError) as error:
@@ -152,7 +168,7 @@ class BinaryLog(Generic[K]):
                     raise translate(error, self.where) from error
                 raise StoreUnavailable(f"{self.where}: {error}") from error
             finally:
-                if logged is None or logged.at_end:
+                if logged is None or (logged.at_end and not blocks):
                     self._end()
                 elif self._stream is not None:
                     self._at = logged.next
@@ -168,8 +184,9 @@ class BinaryLog(Generic[K]):
             connection_settings=dict(self._login),
             server_id=self._server_id,
             resume_stream=True,
-            blocking=False,
-            only_events=list(_EVENTS),
+            blocking=self._blocks,
+            slave_heartbeat=_BEAT if self._blocks else None,
+            only_events=[*_EVENTS, *([HeartbeatLogEvent] if self._blocks else [])],
             only_schemas=self._schemas,
             only_tables=self._tables,
             ignore_decode_errors=True,
@@ -183,7 +200,7 @@ class BinaryLog(Generic[K]):
         keys: dict[tuple[str, str], dict[K, None]] = {}
         statements: list[Statement] = []
         begin: LogPosition | None = None
-        end, count = after, 0
+        end, count, told = after, 0, time.monotonic()
 
         def logged(*, at_end: bool) -> Logged[K]:
             lists = {table: list(some) for table, some in keys.items()}
@@ -200,6 +217,12 @@ class BinaryLog(Generic[K]):
             # package then connects again: by transaction ids it would repeat the first part, by a
             # position it goes on.
             stream.auto_position, stream.is_mariadb = None, False
+            if not isinstance(event, HeartbeatLogEvent):
+                told = time.monotonic()
+            elif until is not None and _is_at(LogPosition(stream.log_file, stream.log_pos), until):
+                return logged(at_end=True)
+            elif time.monotonic() - told > _TIMEOUT:
+                raise StoreUnavailable(f"{self.where}: it does not come to {until}")
             match event:
                 case TableMapEvent():
                     for column in event.columns:
@@ -224,12 +247,17 @@ class BinaryLog(Generic[K]):
     def _next(self, stream: Any) -> Any:
         """The next event; None at the log's end."""
         try:
-            return stream.fetchone()
+            event = stream.fetchone()
         except (ArithmeticError, AssertionError, LookupError, TypeError, ValueError) as error:
             raise StoreCorrupt(
                 f"{self.where}: mysql-replication can't read the event after {stream.log_file}:"
                 f"{stream.log_pos}: {error!r} (it can't read COMPRESSED columns)"
             ) from error
+        if self._blocks and self._connection not in (None, stream._stream_connection):
+            # The package has connected again, and who answers is unknown.
+            raise StoreUnavailable(f"{self.where}: the connection was lost")
+        self._connection = stream._stream_connection
+        return event
 
     def _keys_of(self, event: Any) -> list[K]:
         """The primary keys of an event's rows; both of a row whose key changes."""

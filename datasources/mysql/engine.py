@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any, NamedTuple
 
+from datasources.clocks import now_ms
 from datasources.errors import StaleTopology, StoreError, StoreTimeout, StoreUnavailable
 from datasources.mysql.link import Login
 from datasources.mysql.scans import ServerScan, scan
@@ -17,7 +18,6 @@ from datasources.replication.server_row import CHECK, CHECK_SLAVE, LEASE_SECONDS
 from datasources.sql.dialect import MYSQL
 from datasources.sql.engine import Observe, Part, Place, Result, Row, shard_at
 from datasources.sql.owners import check_owned, owners
-from datasources.sql.shards import now_ms
 from datasources.staleness import mark
 from datasources.together import together
 from datasources.topology import Topology

@@ -4,6 +4,7 @@ masters."""
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence, Set
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, aclosing
 
+from datasources.clocks import now_ms
 from datasources.errors import ConfigError, StoreError
 from datasources.mysql import log_settings, schema
 from datasources.mysql.engine import MySqlEngine
@@ -14,7 +15,7 @@ from datasources.scans import Changes, LoggedScan, Moment
 from datasources.sql.engine import Observe, object_place
 from datasources.sql.router import databases, places
 from datasources.sql.schema import Table
-from datasources.sql.shards import Progress, SqlShards, now_ms
+from datasources.sql.shards import Progress, SqlShards
 from datasources.together import together
 from datasources.topology import Topology
 from datasources.waits import waiting_for

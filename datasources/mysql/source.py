@@ -11,8 +11,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from datasources.errors import ConfigError, StoreCorrupt, StoreError
-from datasources.mysql import log_settings
+from datasources.mysql import lock_holders, log_settings, rights
 from datasources.mysql.link import Login
+from datasources.mysql.log_keys import KeyFault, key_faults
+from datasources.mysql.log_status import LogStatus
 from datasources.mysql.server import Server
 from datasources.mysql.source_sql import NUMBERS, equal, name_of, quoted
 from datasources.mysql.source_stop import SourceStop, stopped
@@ -50,6 +52,7 @@ class Source:
             observe=lambda server, operation: None,
         )
         self._is_stopped = False
+        self._status = LogStatus()
 
     async def close(self) -> None:
         await self._server.close()
@@ -97,11 +100,9 @@ class Source:
 
     async def grants(self) -> Grants:
         """The rights of the user."""
-        results = await self._server.query_all(
-            "migrate", "SELECT CURRENT_USER(), VERSION(); SHOW GRANTS", [], self.database
+        return rights.decoded(
+            await self._server.query_all("migrate", rights.ASK, [], self.database)
         )
-        [(user, version)] = map(_texts, results[0].rows)
-        return Grants((text for (text,) in map(_texts, results[1].rows)), user, version)
 
     async def condition_fault(self, table: Table, where: str) -> str | None:
         """The server's complaint about a condition on the table's rows; None if it is sound."""
@@ -169,7 +170,7 @@ class Source:
             chosen = f"{chosen} AND ({where.replace('%', '%%')})"
         found = await self._read(
             f"SELECT {', '.join(columns)} FROM {self._name(table)}".replace("%", "%%")
-            + f" WHERE {chosen}{'' if self._is_stopped else ' LOCK IN SHARE MODE'}",
+            + f" WHERE {chosen}{'' if self._is_stopped else f' {lock_holders.LOCKING}'}",
             args,
         )
         return _page(primary, found)
@@ -197,6 +198,10 @@ class Source:
             for name in table.primary
             for ordinal, type, length, charset in (by_name[name],)
         ]
+
+    async def key_faults(self, table: Table) -> list[KeyFault]:
+        """Why the table's changes can't be followed; none if they can."""
+        return key_faults(await self.key_columns(table))
 
     async def _hidden_columns(self, table: Table) -> int:
         """The number of columns at the end of a row in the log which the catalogue does not have:
@@ -256,14 +261,14 @@ class Source:
         return await self._told_end()
 
     async def _told_end(self) -> LogPosition | None:
-        for statement in ("SHOW BINARY LOG STATUS", "SHOW MASTER STATUS"):
-            try:
-                found = await self._read(statement, [])
-            except StoreError:
-                continue
-            for file, offset, *_ in found:
-                return LogPosition(_texts([file])[0], int(offset or 0))
-        return None
+        try:
+            return await self._status.end(lambda statement: self._read(statement, []))
+        except StoreError:
+            return None  # without the right
+
+    async def waits(self) -> str:
+        """The holders of locks for which `rows` may wait, for people; empty if no read waits."""
+        return await lock_holders.waits(self._server.login)
 
     def writer(self) -> SourceWriter:
         """Writes to the source, for the way back of a migration."""
@@ -283,12 +288,12 @@ class Source:
         """The server's binary log, for tables with these primary keys. Raises ConfigError without
         the package for it."""
         try:
-            from datasources.mysql.source_log import SourceLog, key_fault
+            from datasources.mysql.source_log import SourceLog
         except ImportError as error:
             raise ConfigError(f"pip install 'pinway[migrate]' to follow changes: {error}") from None
         for table, columns in keys.items():
-            if fault := key_fault(columns):
-                raise ConfigError(f"{table} can't be followed: {fault}")
+            if faults := key_faults(columns):
+                raise ConfigError(f"{table} can't be followed: {faults[0].message}")
         return SourceLog(self._server.login, self.database, keys)
 
     def _name(self, table: Table) -> str:

@@ -1,18 +1,14 @@
 """The changes of an unsharded database, from the server's binary log."""
 
-import codecs
 import re
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, NamedTuple
-
-from pymysql.charset import charset_by_name
+from typing import NamedTuple
 
 from datasources.mysql.binary_log import BinaryLog, Statement
 from datasources.mysql.link import Login
+from datasources.mysql.log_keys import key_of
 from datasources.sql.source_tables import KeyColumn, LogPosition
 
-_SIZES = {"tinyint": 8, "smallint": 16, "mediumint": 24, "int": 32, "bigint": 64}  # bits
-_LATIN1 = "pinway.mysql-latin1"
 _REMAKES = re.compile(
     r"(TRUNCATE|RENAME\s+TABLES?|DROP\s+(?P<dropped>TABLES?|DATABASE|SCHEMA)|ALTER\s+(\w+\s+)*?TABLE"
     r"|CREATE\s+OR\s+REPLACE\s+TABLE)\b",
@@ -30,8 +26,9 @@ class Changes(NamedTuple):
     """A part of the log that ends between two transactions. `keys`: for each table, the primary
     keys of rows that were inserted, changed or deleted. `remade`: tables of which any row may have
     changed: by a statement like TRUNCATE or ALTER TABLE, or when the table had other columns.
-    `next`: the position from which to go on. `at_end`: the log had no more at that moment. `read`:
-    the end of the last event that was read, which may be no part of a transaction."""
+    `next`: the position from which to go on. `at_end`: the log had no more at that moment, or the
+    given end was reached. `read`: the end of the last event that was read, which may be no part of
+    a transaction."""
 
     keys: dict[str, list[tuple[str, ...]]]
     remade: set[str]
@@ -51,15 +48,21 @@ class SourceLog:
             login,
             [database],
             keys,
-            self._key_of,
+            lambda table, values: key_of(keys[table], values),
             advice="Run migrate verify --repair, which compares all rows and takes a new position "
             "in the log, and follow then",
+            keeps=True,
         )
 
-    async def read(self, after: LogPosition) -> Changes:
-        """The changes after a position. Raises ConfigError if the server no longer has that part of
-        its log, StoreCorrupt for a change that can't be read."""
-        found = await self._log.read(after)
+    def goes_on(self, after: LogPosition) -> bool:
+        """Whether a read from the position uses the connection that is open."""
+        return self._log.goes_on(after)
+
+    async def read(self, after: LogPosition, until: LogPosition | None) -> Changes:
+        """The changes after a position, up to the end that the log had a moment ago, if it is
+        known: the connection stays open then. Raises ConfigError if the server no longer has that
+        part of its log, StoreCorrupt for a change that can't be read."""
+        found = await self._log.read(after, until)
         remade = {
             table
             for statement in found.statements
@@ -76,17 +79,6 @@ class SourceLog:
     async def close(self) -> None:
         """End the connection, if one is open."""
         await self._log.close()
-
-    def _key_of(self, table: str, values: Sequence[Any]) -> tuple[str, ...] | None:
-        """The primary key of a row; None if the table had other columns then."""
-        columns = self._keys[table]
-        if len(values) != columns[0].of:
-            return None
-        found = [values[it.ordinal - 1] for it in columns]
-        texts = [it for it, value in zip(columns, found, strict=True) if isinstance(value, bytes)]
-        if any((it in texts) is (it.type in _SIZES) for it in columns):
-            return None
-        return tuple(map(_text, columns, found))
 
 
 def remade_by(statement: Statement, database: str, tables: Collection[str]) -> list[str]:
@@ -105,40 +97,3 @@ def remade_by(statement: Statement, database: str, tables: Collection[str]) -> l
     if (remakes["dropped"] or "").upper() in ("DATABASE", "SCHEMA"):
         return [*tables]
     return [table for table in tables if table.lower() in names]
-
-
-def key_fault(columns: Sequence[KeyColumn]) -> str:
-    """Why changes of a table with this primary key can't be followed; empty if they can."""
-    for column in columns:
-        if column.type in _SIZES or column.type in ("binary", "varbinary"):
-            continue
-        if column.type in ("char", "varchar") and charset_by_name(column.charset) is not None:
-            continue
-        return (
-            f"its primary key has the column {column.name} of the type {column.type.upper()}: "
-            "integers, BINARY, VARBINARY, CHAR and VARCHAR can be followed"
-        )
-    return ""
-
-
-def _text(column: KeyColumn, value: Any) -> str:
-    """A value of a primary key as `Source.page` gives it."""
-    if column.type in _SIZES:
-        negative = column.unsigned and value < 0
-        return str(int(value) + (1 << _SIZES[column.type]) if negative else int(value))
-    assert isinstance(value, bytes)
-    if column.type == "binary":
-        return value.ljust(column.length, b"\0").hex()  # the log leaves out zeros at the end
-    if column.type == "varbinary":
-        return value.hex()
-    encoding = charset_by_name(column.charset).encoding
-    return value.decode(encoding, _LATIN1 if encoding == "cp1252" else "strict")
-
-
-def _as_control(error: UnicodeError) -> tuple[str, int]:
-    """MySQL's latin1 has control characters at the five bytes that cp1252 leaves out."""
-    assert isinstance(error, UnicodeDecodeError)
-    return error.object[error.start : error.end].decode("latin1"), error.end
-
-
-codecs.register_error(_LATIN1, _as_control)

@@ -10,9 +10,10 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from secrets import token_hex
-from time import monotonic, time
+from time import time
 from typing import Any
 
+from datasources.clocks import lease_seconds
 from datasources.errors import StoreConflict, StoreError, StoreUnavailable
 from datasources.opensearch.connection import Connection
 
@@ -69,7 +70,7 @@ class Lease:
     def check(self) -> None:
         """Raises StoreConflict if the right was not renewed in time, so that another process may
         have it."""
-        if monotonic() >= self._valid_until:
+        if lease_seconds() >= self._valid_until:
             raise StoreConflict(self._refused)
 
     def version(self) -> int:
@@ -110,7 +111,7 @@ class Lease:
 
     def _has_ended(self, place: tuple[int, int], seconds: float) -> bool:
         """Whether the document was not renewed for as long as its holder's right lasts."""
-        now = monotonic()
+        now = lease_seconds()
         if place != self._seen:
             self._seen, self._seen_at = place, now
         return now - self._seen_at > seconds
@@ -137,7 +138,7 @@ class Lease:
 
     async def _put(self, holder: str) -> None:
         """Write the document if it is as this process knows it. Raises StoreConflict if not."""
-        sent = monotonic()
+        sent = lease_seconds()
         document = {"holder": holder, "term": self._term, "seconds": self._seconds}
         only = {"op_type": "create"}
         if self._place is not None:

@@ -1,6 +1,5 @@
 """The stores of a sharded database over one SQL engine."""
 
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
 
@@ -19,10 +18,6 @@ from datasources.topology import Topology, check_next
 
 Progress = Callable[[int, int], None]
 """Called with (done, all) shards."""
-
-
-def now_ms() -> int:
-    return time.time_ns() // 1_000_000
 
 
 class SqlShards(ABC):

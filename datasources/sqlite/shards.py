@@ -4,12 +4,13 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
+from datasources.clocks import now_ms
 from datasources.errors import StoreError
 from datasources.scans import Scan
 from datasources.sql.creation import check_new, unfenced
 from datasources.sql.engine import Observe, Part, Place, object_place
 from datasources.sql.router import places
-from datasources.sql.shards import Progress, SqlShards, now_ms
+from datasources.sql.shards import Progress, SqlShards
 from datasources.sqlite.engine import SqliteEngine, directories
 from datasources.sqlite.schema import file_of
 from datasources.topology import Topology

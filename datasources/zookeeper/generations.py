@@ -51,6 +51,7 @@ from kazoo.exceptions import (
     RuntimeInconsistency,
 )
 
+from datasources.clocks import lease_seconds
 from datasources.errors import StoreError, StoreUnavailable
 from datasources.outages import Outages
 from datasources.protocols.generations import GenerationState, Reading
@@ -108,7 +109,7 @@ class ZooKeeperGenerations:
         path: str,
         *,
         deadline: float = 1.0,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float] = lease_seconds,
     ) -> None:
         self._path = "/" + path.strip("/")
         self._process = secrets.token_hex(8)

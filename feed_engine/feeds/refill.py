@@ -10,6 +10,7 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 
+from datasources.clocks import now_ms
 from datasources.errors import StoreUnavailable
 from datasources.ids import Kind
 from datasources.protocols import Cell, Stores, WideColumnStore
@@ -29,7 +30,7 @@ from feed_engine.feeds.rows import (
     id_row,
     parse_following,
 )
-from feed_engine.feeds.settings import DEFAULTS, FeedSettings, epoch_ms
+from feed_engine.feeds.settings import DEFAULTS, FeedSettings
 from feed_engine.feeds.wide import read_row, remove
 from feed_engine.outbox.change import Advance, FeedShort
 from feed_engine.times import LEAPS
@@ -56,7 +57,7 @@ async def refill(
     viewer_id: int,
     settings: FeedSettings = DEFAULTS,
     *,
-    clock: Callable[[], int] = epoch_ms,
+    clock: Callable[[], int] = now_ms,
 ) -> None:
     """Write the newest pins that the viewer follows to the viewer's row, on both sides, and remove
     cells that can't be shown. Afterwards the edges are read again: if a follow or unfollow came in

@@ -7,9 +7,9 @@ many pins, may lack pins that are needed later. The mark tells readers so.
 
 from collections.abc import Iterable
 
+from datasources.clocks import now_ms
 from datasources.protocols import Cell, WideColumnStore
 from feed_engine.feeds.rows import FOLLOWING, FOLLOWING_APPLIED, behind_pin
-from feed_engine.feeds.settings import epoch_ms
 from feed_engine.feeds.wide import PAGE
 
 CUT = b"\x01"
@@ -42,7 +42,7 @@ async def mark_cut(store: WideColumnStore, rows: Iterable[bytes]) -> None:
     """Mark on one side that older pins exist than these rows hold."""
     marks = {row: {CUT: b""} for row in rows}
     if marks:
-        await store.put(FOLLOWING_APPLIED, marks, epoch_ms())
+        await store.put(FOLLOWING_APPLIED, marks, now_ms())
 
 
 async def cut_mark(store: WideColumnStore, row: bytes) -> Cell | None:

@@ -1,10 +1,10 @@
 """The feeds' settings: limits of sizes, and the races between the sides of their stores."""
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from datasources.clocks import now_ms
 from datasources.protocols import Stores
 from feed_engine.feeds.rows import Source
 from feed_engine.feeds.visits import Span
@@ -56,10 +56,6 @@ LOOK_AGAIN = 60_000  # ms
 REMEMBERED = 10_000  # viewers and interests that a process remembers
 
 
-def epoch_ms() -> int:
-    return time.time_ns() // 1_000_000
-
-
 class Passed(NamedTuple):
     """A visit's knowledge of the pools that its viewer shares with other viewers. `shown`: pins,
     and first pins of chains, that it read there and that were shown."""
@@ -97,7 +93,7 @@ class Feeds:
     pools_race: Race
     feeds_race: Race
     settings: FeedSettings = DEFAULTS
-    clock: Callable[[], int] = epoch_ms
+    clock: Callable[[], int] = now_ms
     learned: Override = field(default_factory=Override)
     """The weights that `pinway train` installed."""
     looked: dict[bytes, int] = field(default_factory=dict)

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from datasources.clocks import now_ms
 from datasources.errors import BadInput, StoreCorrupt, StoreError, Unfinished
 from datasources.ids import Kind
 from datasources.mappings import SEQUENCE_STEP, Edge, EdgeKey, ListKey, Mapping
@@ -29,7 +30,7 @@ from feed_engine.outbox.change import KIND as CHANGE
 from feed_engine.outbox.change import Advance, WholeRow, change, encode
 from feed_engine.outbox.completion import keep
 from feed_engine.transactions import access
-from feed_engine.transactions.commit import Mutation, Outcome, Saved, mutate, nothing, now_ms
+from feed_engine.transactions.commit import Mutation, Outcome, Saved, mutate, nothing
 from feed_engine.transactions.inputs import Arrange
 
 KIND = "arrange"  # the kind of the outbox rows

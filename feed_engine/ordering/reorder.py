@@ -4,6 +4,7 @@ neighbors, one row written."""
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from datasources.clocks import now_ms
 from datasources.errors import BadInput
 from datasources.ids import Kind
 from datasources.mappings import Edge, EdgeKey, ListKey, ListMove, Mapping
@@ -14,15 +15,7 @@ from feed_engine.ordering.respace import with_room
 from feed_engine.ordering.spacing import SPACING, Spacing
 from feed_engine.outbox.change import AnyTask, Change, change
 from feed_engine.transactions import access
-from feed_engine.transactions.commit import (
-    Mutation,
-    Outcome,
-    Saved,
-    mutate,
-    nothing,
-    now_ms,
-    row_of,
-)
+from feed_engine.transactions.commit import Mutation, Outcome, Saved, mutate, nothing, row_of
 from feed_engine.transactions.inputs import Reorder
 from feed_engine.transactions.results import Crossed, Reordered
 

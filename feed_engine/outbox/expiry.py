@@ -5,10 +5,10 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 
+from datasources.clocks import now_ms
 from datasources.errors import StoreError
 from datasources.outages import Outages
 from datasources.protocols import Forgotten, Stores
-from feed_engine.feeds.settings import epoch_ms
 from feed_engine.outbox.relay import ALL
 from feed_engine.times import DAY
 
@@ -37,7 +37,7 @@ async def expire(
     visits_days: int = VISITS_DAYS,
     every: float = 600.0,
     pause: float = 0.1,
-    clock: Callable[[], int] = epoch_ms,
+    clock: Callable[[], int] = now_ms,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> None:
     """Run until cancelled. Every `every` seconds, delete small batches with a pause after each,

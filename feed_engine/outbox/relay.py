@@ -13,10 +13,10 @@ import asyncio
 import itertools
 import logging
 import random
-import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from datasources.clocks import now_ms
 from datasources.errors import StoreCorrupt, StoreError
 from datasources.outages import Outages, backoff
 from datasources.protocols import NORMAL, PRIORITIES, Job, JobQueue, OutboxRow, Places, Stores
@@ -83,7 +83,7 @@ async def relay_page(
     """Queue a job for each row of the page after a place, if the row has been due for `older_than`
     seconds. Younger rows are most likely being completed by the request that wrote them. See
     `Outbox.due` for `turn`."""
-    before = time.time_ns() // 1_000_000 - int(older_than * 1000)
+    before = now_ms() - int(older_than * 1000)
     due = await stores.shards.outbox.due(before, ROWS, behind=behind, turn=turn)
     if due.rows:
         await _enqueue(stores.queue, due.rows)

@@ -10,6 +10,7 @@ from tempfile import TemporaryFile
 
 import msgspec
 
+from datasources.clocks import now_ms
 from datasources.errors import StoreUnavailable
 from datasources.ids import shard_of
 from datasources.protocols import Notification, NotificationKind, ShardTx, Stores
@@ -27,7 +28,7 @@ from feed_engine.outbox.change import (
 from feed_engine.own_data.archive import write_archive
 from feed_engine.own_data.requests import KEPT_FOR, file_name, folder, is_ready, requested
 from feed_engine.transactions import access
-from feed_engine.transactions.commit import commit, now_ms
+from feed_engine.transactions.commit import commit
 from feed_engine.transactions.edit import edit
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import msgspec
 
+from datasources.clocks import now_ms
 from datasources.errors import StoreConflict, StoreCorrupt
 from datasources.ids import Kind
 from datasources.protocols import Stores
-from feed_engine.feeds.settings import epoch_ms
 from feed_engine.related import changes, snapshot
 from feed_engine.related.arrays import Saves
 from feed_engine.related.snapshot import Header
@@ -43,7 +43,7 @@ async def build(
     path: Path,
     *,
     on_pins: OnPins = lambda pins: None,
-    clock: Callable[[], int] = epoch_ms,
+    clock: Callable[[], int] = now_ms,
 ) -> Header:
     """Read all shards and replace the snapshot. What changes meanwhile is in the log of changes.
     Raises StoreConflict if another process builds it now, StoreError when a shard can't be read,

@@ -14,11 +14,11 @@ import struct
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from typing import Any, NamedTuple
 
+from datasources.clocks import now_ms
 from datasources.errors import StoreError, StoreUnavailable
 from datasources.protocols import Cell, Stores, WideColumnStore
 from datasources.together import together
 from feed_engine.feeds.rows import POOLS
-from feed_engine.feeds.settings import epoch_ms
 from feed_engine.feeds.wide import delete_both, read_row
 from feed_engine.outbox.change import Advance, Handler
 from feed_engine.times import DAY, HOUR, MINUTE
@@ -60,7 +60,7 @@ def noting(handler: Handler, ids_of: Callable[[Any], Sequence[int]], log: Log = 
     ) -> None:
         failed: StoreError | None = None
         try:
-            await note(stores, ids_of(task), epoch_ms(), log)
+            await note(stores, ids_of(task), now_ms(), log)
         except StoreError as error:
             failed = error
         await handler(stores, task, cursor, advance, **rest)

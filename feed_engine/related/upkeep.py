@@ -4,9 +4,9 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 
+from datasources.clocks import now_ms
 from datasources.errors import StoreConflict, StoreError
 from datasources.protocols import Stores
-from feed_engine.feeds.settings import epoch_ms
 from feed_engine.related.walks import OK, Walks
 from feed_engine.times import HOUR
 
@@ -16,7 +16,7 @@ LOOK = 30.0  # seconds between two looks
 FIRST = 5.0  # seconds until the first look: a gateway that starts has other work
 
 
-async def due(walks: Walks, hours: int, clock: Callable[[], int] = epoch_ms) -> str:
+async def due(walks: Walks, hours: int, clock: Callable[[], int] = now_ms) -> str:
     """Why the snapshot must be built; "" if it need not be."""
     state = await walks.state()
     graph = walks.graph
@@ -33,7 +33,7 @@ async def keep_built(
     *,
     hours: int,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-    clock: Callable[[], int] = epoch_ms,
+    clock: Callable[[], int] = now_ms,
 ) -> None:
     """Build the snapshot whenever it is due, until cancelled. Of the processes of a host that do
     this, one builds. Stores that fail are tried again."""

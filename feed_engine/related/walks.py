@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
 from datasources import records
+from datasources.clocks import now_ms
 from datasources.errors import StoreCorrupt, StoreError
 from datasources.ids import Kind, kind_of
 from datasources.protocols import Stores
 from datasources.records import Pin
 from feed_engine.feeds.content import OBJECTS, public_boards
-from feed_engine.feeds.settings import epoch_ms
 from feed_engine.related import changes
 from feed_engine.related.changes import KEPT, OVERLAP, Entry
 
@@ -65,7 +65,7 @@ class Walks:
         stores: Stores,
         path: Path,
         *,
-        clock: Callable[[], int] = epoch_ms,
+        clock: Callable[[], int] = now_ms,
         every: float = EVERY,
         patience: float = PATIENCE,
     ) -> None:

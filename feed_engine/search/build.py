@@ -3,10 +3,10 @@
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 
+from datasources.clocks import now_ms
 from datasources.ids import Kind
 from datasources.protocols import NewIndex, SearchStore, Stores
 from datasources.records import Pin, Record
-from feed_engine.feeds.settings import epoch_ms
 from feed_engine.search.reading import decoded, documents, public
 
 PAGE = 500  # objects in a read
@@ -20,7 +20,7 @@ async def build(
     index: SearchStore,
     *,
     on_objects: OnObjects = lambda stage, objects: None,
-    clock: Callable[[], int] = epoch_ms,
+    clock: Callable[[], int] = now_ms,
 ) -> None:
     """Read all shards, and bring the new index into use. Changes in the meantime are in the logs of
     changes. Raises StoreConflict if another process builds it now, and StoreError when a shard

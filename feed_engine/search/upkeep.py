@@ -6,10 +6,10 @@ import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
+from datasources.clocks import now_ms
 from datasources.errors import StoreConflict, StoreError
 from datasources.outages import Outages
 from datasources.protocols import IndexState, IndexTimes, SearchStore, Stores
-from feed_engine.feeds.settings import epoch_ms
 from feed_engine.related.changes import (
     KEPT,
     OVERLAP,
@@ -42,7 +42,7 @@ ALL = 0
 async def note_all(stores: Stores) -> None:
     """Tell the indexes of all hosts that much has changed, for example by an import. Raises
     StoreUnavailable."""
-    await note(stores, [ALL], epoch_ms(), SEARCH)
+    await note(stores, [ALL], now_ms(), SEARCH)
 
 
 @dataclass
@@ -51,7 +51,7 @@ class Upkeep:
 
     stores: Stores
     index: SearchStore
-    clock: Callable[[], int] = epoch_ms
+    clock: Callable[[], int] = now_ms
     _built: int = 0  # when the building of the index began to which `_seen` was applied
     _seen: set[Entry] = field(default_factory=set)
     _whole: int = 0  # when the logs were last read from OVERLAP before the newest entry
@@ -137,7 +137,7 @@ async def keep_indexed(
     index: SearchStore,
     *,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-    clock: Callable[[], int] = epoch_ms,
+    clock: Callable[[], int] = now_ms,
 ) -> None:
     """Keep the index up to date until cancelled. Of the processes with this index that do this, one
     writes; another one goes on if it dies. Stores that fail are tried again."""

@@ -1,7 +1,6 @@
 """One write: a transaction on one shard, its completion, and the answer kept under its key."""
 
 import hashlib
-import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
@@ -310,7 +309,3 @@ async def _repeat(
     except msgspec.MsgspecError as error:
         raise StoreCorrupt(f"the answer saved under an idempotency key: {error}") from error
     return await recall(answer)
-
-
-def now_ms() -> int:
-    return time.time_ns() // 1_000_000

@@ -8,9 +8,9 @@ reserved before, while the write reads its objects, and given back if nothing wa
 """
 
 import asyncio
-import time
 from collections.abc import Sequence
 
+from datasources.clocks import now_ms
 from datasources.errors import Exhausted, QuotaExceeded, StoreError
 from datasources.ids import Kind, kind_of, shard_of
 from datasources.protocols import ShardTx, Stores, Use
@@ -52,10 +52,6 @@ _NAMES = {
     SUBJECTS: "linked subjects",
     REPORTS: "reports",
 }
-
-
-def now_ms() -> int:
-    return time.time_ns() // 1_000_000
 
 
 def today(now: int | None = None) -> int:

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from typing import TypeVar
 
+from datasources.clocks import now_ms
 from datasources.errors import StoreCorrupt
 from datasources.ids import Kind, shard_of
 from datasources.mappings import (
@@ -49,7 +50,7 @@ from feed_engine.outbox.change import (
     Unfollowed,
 )
 from feed_engine.transactions import access, blocks
-from feed_engine.transactions.commit import Rows, commit, now_ms
+from feed_engine.transactions.commit import Rows, commit
 from feed_engine.writes import boards, comments, members, pins
 from feed_engine.writes.comment_index import Save, comments_of
 from feed_engine.writes.edges import events_of

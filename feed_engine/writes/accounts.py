@@ -10,6 +10,7 @@ second removes the account from the stores, and frees the user name (`account_er
 later than any write that may still be on its way.
 """
 
+from datasources.clocks import now_ms
 from datasources.errors import BadInput
 from datasources.ids import Kind
 from datasources.mappings import SEQUENCE_STEP, Edge
@@ -19,7 +20,7 @@ from feed_engine.live.events import SignedOut
 from feed_engine.outbox.change import KIND, AccountDeleted, AccountErased, Change, change, encode
 from feed_engine.times import DAY
 from feed_engine.transactions import access, blocks
-from feed_engine.transactions.commit import Mutation, Outcome, Rows, Saved, mutate, nothing, now_ms
+from feed_engine.transactions.commit import Mutation, Outcome, Rows, Saved, mutate, nothing
 from feed_engine.transactions.edit import edit
 from feed_engine.transactions.inputs import Deletion
 from feed_engine.writes import members

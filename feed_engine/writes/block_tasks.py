@@ -6,6 +6,7 @@ later follow is removed while the block holds: it was written at the same time a
 repeated and late jobs end in the same state.
 """
 
+from datasources.clocks import now_ms
 from datasources.ids import kind_of, shard_of
 from datasources.mappings import (
     REVERSE,
@@ -19,7 +20,7 @@ from datasources.protocols import ShardTx, Stores
 from feed_engine.feeds.follow_edges import FOLLOWS
 from feed_engine.outbox.change import Advance, AnyTask, Blocked, Change, Unfollowed
 from feed_engine.transactions import blocks
-from feed_engine.transactions.commit import Rows, commit, now_ms
+from feed_engine.transactions.commit import Rows, commit
 from feed_engine.writes import members
 
 BOARDS = 500  # boards whose follows are read at a time

@@ -1,5 +1,6 @@
 """Blocks and unblocks users. Neither of the two then sees the other (`transactions.blocks`)."""
 
+from datasources.clocks import now_ms
 from datasources.errors import BadInput
 from datasources.ids import Kind
 from datasources.mappings import Edge, ListKey, Mapping
@@ -7,7 +8,7 @@ from datasources.protocols import ShardTx, Stores
 from datasources.records import User
 from feed_engine.outbox.change import AnyTask, Blocked
 from feed_engine.transactions import access, blocks
-from feed_engine.transactions.commit import Rows, now_ms, of_viewer
+from feed_engine.transactions.commit import Rows, of_viewer
 from feed_engine.writes import members
 from feed_engine.writes.edges import clear_edge, set_edge
 

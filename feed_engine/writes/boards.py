@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from datasources import records
+from datasources.clocks import now_ms
 from datasources.errors import BadInput
 from datasources.ids import Kind
 from datasources.mappings import SEQUENCE_STEP, Edge, EdgeKey, Mapping
@@ -19,16 +20,7 @@ from datasources.records import Board
 from feed_engine.live import events
 from feed_engine.outbox.change import AnyTask, BoardDeleted, BoardSecrecy, TextChanged
 from feed_engine.transactions import access, blocks
-from feed_engine.transactions.commit import (
-    Mutation,
-    Outcome,
-    Rows,
-    Saved,
-    mutate,
-    nothing,
-    now_ms,
-    row_of,
-)
+from feed_engine.transactions.commit import Mutation, Outcome, Rows, Saved, mutate, nothing, row_of
 from feed_engine.transactions.edit import edit
 from feed_engine.transactions.inputs import BoardChange, NewBoard, Target
 from feed_engine.transactions.results import BoardWritten

@@ -11,6 +11,7 @@ task (`collaborator_tasks`), which looks for blocks after the membership was wri
 
 from collections.abc import Awaitable, Callable
 
+from datasources.clocks import now_ms
 from datasources.errors import BadInput, NotFound
 from datasources.ids import Kind
 from datasources.mappings import REVERSE, ListKey
@@ -19,7 +20,7 @@ from datasources.protocols import ShardTx, Stores
 from datasources.records import Board
 from feed_engine.outbox.change import Change
 from feed_engine.transactions import access, blocks
-from feed_engine.transactions.commit import Mutation, Outcome, Rows, Saved, mutate, nothing, now_ms
+from feed_engine.transactions.commit import Mutation, Outcome, Rows, Saved, mutate, nothing
 from feed_engine.transactions.inputs import Member, Target
 from feed_engine.writes import members
 from feed_engine.writes.members import HAS, INVITES

@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 
 from datasources import records
+from datasources.clocks import now_ms
 from datasources.errors import Forbidden, StoreCorrupt
 from datasources.ids import Kind
 from datasources.mappings import SEQUENCE_STEP, Edge, EdgeKey, ListKey, Mapping
@@ -13,7 +14,7 @@ from datasources.records import Board, Comment, Pin
 from feed_engine.live.events import PinChange, PinEvent
 from feed_engine.outbox.change import AnyTask, CommentChanged
 from feed_engine.transactions import access
-from feed_engine.transactions.commit import Mutation, Outcome, Rows, Saved, mutate, now_ms, row_of
+from feed_engine.transactions.commit import Mutation, Outcome, Rows, Saved, mutate, row_of
 from feed_engine.transactions.edit import edit
 from feed_engine.transactions.inputs import NewComment, Target
 from feed_engine.transactions.results import CommentWritten

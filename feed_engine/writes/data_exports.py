@@ -1,5 +1,6 @@
 """Requests the file with the viewer's own data (`feed_engine.own_data`)."""
 
+from datasources.clocks import now_ms
 from datasources.errors import QuotaExceeded
 from datasources.ids import Kind
 from datasources.protocols import ShardTx, Stores
@@ -8,7 +9,7 @@ from feed_engine.outbox.change import Change, DataRequested, change
 from feed_engine.own_data.requests import AGAIN_AFTER
 from feed_engine.times import moment, seconds_until
 from feed_engine.transactions import access
-from feed_engine.transactions.commit import Mutation, Outcome, Saved, mutate, nothing, now_ms
+from feed_engine.transactions.commit import Mutation, Outcome, Saved, mutate, nothing
 from feed_engine.transactions.edit import edit
 from feed_engine.transactions.inputs import Target
 

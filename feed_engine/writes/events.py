@@ -7,12 +7,13 @@ longer for many pins, and tells nothing about any of them.
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from datasources.clocks import now_ms
 from datasources.errors import BadInput
 from datasources.ids import Kind
 from datasources.protocols import EventKind, ShardTx, Stores
 from feed_engine.outbox.change import EventsRecorded, change
 from feed_engine.transactions import access
-from feed_engine.transactions.commit import Mutation, Outcome, Saved, mutate, nothing, now_ms
+from feed_engine.transactions.commit import Mutation, Outcome, Saved, mutate, nothing
 from feed_engine.transactions.inputs import Events, Target
 
 MOST = 100

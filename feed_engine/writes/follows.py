@@ -1,5 +1,6 @@
 """Follows and unfollows users, boards and interests; the target's id tells the kind."""
 
+from datasources.clocks import now_ms
 from datasources.errors import BadInput, NotFound
 from datasources.ids import InvalidId, Kind, kind_of
 from datasources.mappings import Edge
@@ -8,7 +9,7 @@ from datasources.records import Interest
 from feed_engine.feeds.follow_edges import FOLLOWS
 from feed_engine.outbox.change import AnyTask, Followed, Unfollowed
 from feed_engine.transactions import access, blocks
-from feed_engine.transactions.commit import Rows, now_ms, of_viewer
+from feed_engine.transactions.commit import Rows, of_viewer
 from feed_engine.writes.edges import clear_edge, set_edge
 
 

@@ -17,6 +17,7 @@ claim or release does nothing (`datasources.protocols.ModStore`).
 
 from typing import NamedTuple
 
+from datasources.clocks import now_ms
 from datasources.errors import BadInput
 from datasources.ids import Kind
 from datasources.protocols import Claim, ShardTx, Stores
@@ -25,15 +26,7 @@ from feed_engine.live.events import Event, SignedOut
 from feed_engine.outbox.change import KIND, AnyTask, Change, KeyEnded, TextChanged, change, encode
 from feed_engine.times import DAY, HOUR
 from feed_engine.transactions import access
-from feed_engine.transactions.commit import (
-    Mutation,
-    Outcome,
-    Outdated,
-    Saved,
-    commit,
-    mutate,
-    now_ms,
-)
+from feed_engine.transactions.commit import Mutation, Outcome, Outdated, Saved, commit, mutate
 from feed_engine.transactions.edit import edit
 from feed_engine.transactions.inputs import EmailChange, Input, NameChange, SubjectChange
 from feed_engine.transactions.key_kinds import EMAIL, SUBJECT, USERNAME, KeyKind

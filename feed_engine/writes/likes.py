@@ -1,5 +1,6 @@
 """Likes and unlikes pins."""
 
+from datasources.clocks import now_ms
 from datasources.ids import Kind
 from datasources.mappings import SEQUENCE_STEP, Edge, Mapping
 from datasources.protocols import ShardTx, Stores
@@ -7,7 +8,7 @@ from datasources.records import Pin
 from feed_engine.feeds.affinity import LIKE
 from feed_engine.outbox.change import AnyTask, PinLiked, PinUnliked
 from feed_engine.transactions import access
-from feed_engine.transactions.commit import Rows, now_ms, of_viewer
+from feed_engine.transactions.commit import Rows, of_viewer
 from feed_engine.writes.affinities import learn
 from feed_engine.writes.edges import clear_edge, set_edge
 

@@ -5,13 +5,13 @@ removal that was interrupted is done again.
 """
 
 from datasources import records
+from datasources.clocks import now_ms
 from datasources.errors import BadInput, NotFound
 from datasources.ids import kind_of
 from datasources.protocols import Case, CaseStatus, Decision, ShardTx, Stores
 from datasources.records import Board, Comment, Pin, User
 from feed_engine.times import moment
 from feed_engine.transactions import access
-from feed_engine.transactions.commit import now_ms
 from feed_engine.transactions.inputs import Deletion
 from feed_engine.writes.accounts import delete_account
 from feed_engine.writes.boards import delete_board

@@ -11,6 +11,7 @@ from contextlib import suppress
 
 import msgspec
 
+from datasources.clocks import now_ms
 from datasources.errors import Forbidden, StoreCorrupt, StoreError
 from datasources.ids import Kind
 from datasources.mappings import Edge, EdgeKey, ListKey, Mapping
@@ -23,15 +24,7 @@ from feed_engine.ordering.respace import with_room
 from feed_engine.ordering.spacing import SPACING, Spacing
 from feed_engine.outbox.change import AnyTask, PinArrived, PinHidden
 from feed_engine.transactions import access
-from feed_engine.transactions.commit import (
-    Mutation,
-    Outcome,
-    Outdated,
-    Rows,
-    Saved,
-    mutate,
-    now_ms,
-)
+from feed_engine.transactions.commit import Mutation, Outcome, Outdated, Rows, Saved, mutate
 from feed_engine.transactions.edit import edit
 from feed_engine.transactions.hold import Hold
 from feed_engine.transactions.inputs import Move

@@ -11,6 +11,7 @@ import msgspec
 from msgspec import UNSET
 
 from datasources import records
+from datasources.clocks import now_ms
 from datasources.errors import StoreCorrupt
 from datasources.ids import Kind
 from datasources.mappings import Edge, EdgeKey, ListKey, Mapping
@@ -22,15 +23,7 @@ from feed_engine.live.events import BoardEvent, PinEvent, order_version
 from feed_engine.ordering import order
 from feed_engine.outbox.change import AnyTask, PinHidden, PinLiked, PinSaved, TextChanged
 from feed_engine.transactions import access
-from feed_engine.transactions.commit import (
-    Mutation,
-    Outcome,
-    Rows,
-    Saved,
-    mutate,
-    now_ms,
-    row_of,
-)
+from feed_engine.transactions.commit import Mutation, Outcome, Rows, Saved, mutate, row_of
 from feed_engine.transactions.edit import edit
 from feed_engine.transactions.inputs import NewPin, PinChange, Repin, Target
 from feed_engine.transactions.on_boards import board_id_of, lock_on_board, may_delete, may_edit

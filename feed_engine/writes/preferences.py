@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple
 
+from datasources.clocks import now_ms
 from datasources.errors import BadInput, NotFound
 from datasources.ids import InvalidId, Kind, kind_of
 from datasources.mappings import SEQUENCE_STEP, Edge, EdgeKey, ListKey, Mapping, PageRequest
@@ -22,7 +23,6 @@ from feed_engine.transactions.commit import (
     Rows,
     Saved,
     mutate,
-    now_ms,
     of_viewer,
 )
 

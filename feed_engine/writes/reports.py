@@ -4,13 +4,14 @@ The report is on the shard of what is reported, together with its case. Nothing 
 no read of clients finds it.
 """
 
+from datasources.clocks import now_ms
 from datasources.errors import BadInput, NotFound
 from datasources.ids import InvalidId, Kind, kind_of
 from datasources.protocols import Report, ReportReason, ShardTx, Stores
 from datasources.records import Comment, User
 from feed_engine.outbox.change import change
 from feed_engine.transactions import access
-from feed_engine.transactions.commit import Mutation, Outcome, Saved, mutate, now_ms
+from feed_engine.transactions.commit import Mutation, Outcome, Saved, mutate
 from feed_engine.transactions.inputs import NewReport
 
 REPORTED = (Kind.PIN, Kind.BOARD, Kind.USER, Kind.COMMENT)

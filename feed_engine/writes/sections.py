@@ -10,6 +10,7 @@ from typing import NamedTuple
 import msgspec
 
 from datasources import records
+from datasources.clocks import now_ms
 from datasources.errors import BadInput, StoreCorrupt, StoreError
 from datasources.ids import Kind, decoy
 from datasources.mappings import Edge, EdgeKey, ListKey, Mapping
@@ -30,7 +31,6 @@ from feed_engine.transactions.commit import (
     Saved,
     mutate,
     nothing,
-    now_ms,
     row_of,
 )
 from feed_engine.transactions.edit import edit

@@ -8,6 +8,7 @@ time inside: so no token that was renewed before a sign-out is newer than the si
 from collections.abc import Callable
 from typing import TypeVar
 
+from datasources.clocks import now_ms
 from datasources.errors import Unauthenticated
 from datasources.ids import Kind
 from datasources.mappings import SEQUENCE_STEP, Edge, EdgeKey, Mapping
@@ -16,15 +17,7 @@ from datasources.records import User
 from feed_engine.live.events import SignedOut
 from feed_engine.transactions import access, blocks
 from feed_engine.transactions.blocks import Blocks
-from feed_engine.transactions.commit import (
-    Mutation,
-    Outcome,
-    Rows,
-    Saved,
-    mutate,
-    nothing,
-    now_ms,
-)
+from feed_engine.transactions.commit import Mutation, Outcome, Rows, Saved, mutate, nothing
 from feed_engine.transactions.inputs import Target
 
 T = TypeVar("T")

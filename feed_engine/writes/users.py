@@ -3,20 +3,14 @@
 import hashlib
 
 from datasources import records
+from datasources.clocks import now_ms
 from datasources.errors import Conflict
 from datasources.ids import Kind, shard_of
 from datasources.protocols import ShardTx, Stores
 from datasources.records import User
 from feed_engine.outbox.change import AnyTask, TextChanged, change
 from feed_engine.transactions import access
-from feed_engine.transactions.commit import (
-    Mutation,
-    Outcome,
-    Saved,
-    mutate,
-    nothing,
-    now_ms,
-)
+from feed_engine.transactions.commit import Mutation, Outcome, Saved, mutate, nothing
 from feed_engine.transactions.edit import edit
 from feed_engine.transactions.inputs import Input, NameChange, NewUser, ProfileChange
 from feed_engine.transactions.key_kinds import SUBJECT, USERNAME

@@ -27,8 +27,9 @@ from gateway.operate.migration.mapping import Mapping, read_mapping
 from gateway.operate.migration.opening import opened_journal, opened_source, opened_work
 from gateway.operate.migration.preview import Preview, preview
 from gateway.operate.migration.rights import Missing, missing_rights
-from gateway.operate.migration.source_checks import TablePlan
+from gateway.operate.migration.source_checks import NotFollowed, TablePlan, not_followed
 from gateway.operate.migration.verification import Verified, verify
+from gateway.operate.migration.waiting import telling_waits
 from gateway.operate.progress import Bars, run_reporting_waits
 from gateway.settings import Settings
 from gateway.site.embedded_stores import check_made
@@ -62,15 +63,17 @@ def check_command(mapping: Path, as_json: bool) -> None:
     The rights of the source's user are compared with the rights that the commands need.
 
     Nothing is changed. The exit status is 1 if the mapping has faults, with a line for each. A line
-    for each right that a command after the copy needs has the statement that gives it.
+    for each right that a command after the copy needs has the statement that gives it. A line for
+    each table that can be copied, but not followed, names the column of its primary key.
     """
-    plans, missing = run_reporting_waits(_check(read_mapping(mapping)), "the source")
+    plans, missing, unfollowed = run_reporting_waits(_check(read_mapping(mapping)), "the source")
     told = {
         "tables": [
             {"table": plan.table.name, "becomes": plan.mapping.becomes, "rows": plan.table.rows}
             for plan in plans
         ],
         "missing_rights": [one._asdict() for one in missing],
+        "not_followed": [one._asdict() for one in unfollowed],
     }
     words = [
         f"{plan.table.name}: about {counted(plan.table.rows, 'row')}, "
@@ -78,6 +81,7 @@ def check_command(mapping: Path, as_json: bool) -> None:
         for plan in plans
     ]
     words += [one.words() for one in missing]
+    words += [one.words() for one in unfollowed]
     print_result(told, [*words, "the mapping fits the source"], as_json=as_json)
 
 
@@ -228,9 +232,10 @@ def find_command(
     print_result({old: found.get(old) for old in old_id}, words, as_json=as_json)
 
 
-async def _check(mapping: Mapping) -> tuple[list[TablePlan], list[Missing]]:
+async def _check(mapping: Mapping) -> tuple[list[TablePlan], list[Missing], list[NotFollowed]]:
     async with opened_source(mapping) as (source, plans):
-        return plans, missing_rights(await source.grants(), source.database, plans)
+        missing = missing_rights(await source.grants(), source.database, plans)
+        return plans, missing, await not_followed(source, plans)
 
 
 async def _preview(mapping: Mapping) -> list[Preview]:
@@ -315,7 +320,9 @@ async def _follow(settings: Settings, mapping: Mapping, *, until_caught_up: bool
         async with following(work) as follower:
             rows, told = 0, 0.0
             while True:
-                found = await follower.round(lambda _: None)
+                found = await telling_waits(
+                    follower.round(lambda _: None), follower.waits, _say_wait
+                )
                 rows += found.rows
                 whole = found._replace(rows=rows)
                 if until_caught_up and found.is_caught_up:
@@ -325,6 +332,10 @@ async def _follow(settings: Settings, mapping: Mapping, *, until_caught_up: bool
                     told = time.monotonic()
                 if not found.rows:
                     await asyncio.sleep(_PAUSE)
+
+
+def _say_wait(waits: str) -> None:
+    click.echo(f"a read of the source waits: {waits}", err=True)
 
 
 async def _cut_over(settings: Settings, mapping: Mapping, *, within: float, then: str) -> CutOver:

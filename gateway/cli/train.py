@@ -2,12 +2,12 @@
 
 import asyncio
 import sys
-import time
 from collections.abc import Mapping
 from typing import Any
 
 import click
 
+from datasources.clocks import now_ms
 from datasources.errors import ConfigError
 from datasources.factory import open_switches
 from feed_engine.feeds.learning.learned import Learned
@@ -51,7 +51,7 @@ def train_command(
     better = found["weights"] is not None
     found["installed"] = better and not dry_run
     if found["installed"]:
-        learned = Learned(**found["weights"], trained=time.time_ns() // 1_000_000)
+        learned = Learned(**found["weights"], trained=now_ms())
         asyncio.run(_install(settings, learned))
     print_result(found, _words(found), as_json=as_json)
     if not better:

@@ -1,9 +1,9 @@
 """The file of the graph of related pins, which all processes of a host share, and its state."""
 
-import time
 from pathlib import Path
 from typing import Any
 
+from datasources.clocks import now_ms
 from datasources.errors import StoreCorrupt
 from feed_engine.related.changes import KEPT
 from feed_engine.related.walks import ABSENT, DAMAGED, OK, OLD
@@ -21,7 +21,7 @@ def graph_status(settings: Settings, now: int | None = None) -> dict[str, Any]:
     """The state of the snapshot in plain values, after a look at all of it."""
     from feed_engine.related import snapshot
 
-    path, now = graph_file(settings), time.time_ns() // 1_000_000 if now is None else now
+    path, now = graph_file(settings), now_ms() if now is None else now
     found: dict[str, Any] = {"file": str(path), "state": ABSENT, "fault": ""}
     try:
         header = snapshot.opened(path).header

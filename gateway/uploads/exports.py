@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
+from datasources.clocks import now_ms
 from datasources.errors import NotFound, StoreError
 from datasources.ids import Kind
 from datasources.protocols import OpenedFile, Stores
@@ -18,7 +19,6 @@ from datasources.records import User
 from feed_engine.own_data.requests import file_name, is_ready, requested
 from feed_engine.times import moment
 from feed_engine.transactions import access, blocks
-from feed_engine.transactions.commit import now_ms
 from gateway.http.files import PART
 from gateway.uploads.addresses import EXPORTS, LASTS, Addresses, Signed
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from datasources import records
+from datasources.clocks import now_ms
 from datasources.errors import NotFound
 from datasources.ids import Kind, kind_of
 from datasources.mappings import EdgeKey, ListKey, Mapping
@@ -15,7 +16,6 @@ from datasources.records import Board, User
 from datasources.sql.shards import SqlShards
 from datasources.valkey import ValkeyServer
 from feed_engine import writes
-from feed_engine.feeds.settings import epoch_ms
 from feed_engine.outbox.completion import settle
 from feed_engine.outbox.jobs import run_job
 from feed_engine.transactions import access
@@ -73,7 +73,7 @@ async def fill(stores: Stores, ann: User, bob: User) -> tuple[set[int], list[Lis
 async def run_due(stores: Stores) -> None:
     """Run the jobs that are due now."""
     await settle()
-    while rows := await stores.shards.outbox.pending(epoch_ms() + 60_000, 1000):
+    while rows := await stores.shards.outbox.pending(now_ms() + 60_000, 1000):
         for row in rows:
             await run_job(stores, Job(row.shard, row.id))
 

@@ -1,6 +1,7 @@
 """Generations of the caches' servers, in a real ZooKeeper."""
 
 import asyncio
+import time
 import uuid
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
@@ -65,6 +66,16 @@ async def leased(process: ZooKeeperGenerations, server: str = SERVER) -> int:
     await until(lambda: process.readable(server) is not None)
     found = process.readable(server)
     return await leased(process, server) if found is None else found
+
+
+async def test_a_lease_ends_while_its_host_is_suspended(
+    caches: Caches, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    process, clock = caches.process(), time.clock_gettime
+    first = await leased(process)
+    monkeypatch.setattr(time, "clock_gettime", lambda id: clock(id) + 3600)
+    assert process.readable(SERVER) is None
+    assert await leased(process) == first  # renewed, with the server's consent
 
 
 async def test_all_processes_read_under_one_generation_which_memcached_can_hold(

@@ -6,6 +6,7 @@ import pymysql
 import pytest
 from pymysql.cursors import Cursor
 
+from datasources.errors import StoreUnavailable
 from datasources.mysql.binary_log import BinaryLog, Logged
 from datasources.mysql.link import Login
 from datasources.sql.source_tables import LogPosition
@@ -99,6 +100,59 @@ async def test_the_parts_of_a_log_do_not_need_a_connection_each(
     assert len(found) > PARTS
     # For the log, and for what was added meanwhile; each with one for the catalogue.
     assert int(str(last)) - int(str(first)) <= 4
+
+
+@pytest.fixture
+async def kept(port: int) -> AsyncIterator[BinaryLog[int]]:
+    login = Login("127.0.0.1", port, "root", "")
+    log = BinaryLog[int](
+        login, ["long_log"], ["texts"], lambda table, row: int(row[0]), advice="", keeps=True
+    )
+    yield log
+    await log.close()
+
+
+async def test_a_log_that_grows_is_read_over_one_connection(
+    cursor: Cursor, kept: BinaryLog[int]
+) -> None:
+    make(cursor)
+    after, status = place(cursor), "SHOW GLOBAL STATUS LIKE 'Connections'"
+    [_, first] = asked(cursor, status)
+    found = list[Logged[int]]()
+    for id in range(20):
+        cursor.execute("INSERT INTO long_log.texts VALUES (%s, NULL)", (id,))
+        if id % 5 == 1:  # the log ends with events of which the reader gets none, or no row
+            cursor.execute("FLUSH BINARY LOGS")
+        if id % 5 == 3:
+            cursor.execute("CREATE OR REPLACE TABLE long_log.others (id INT)")
+        until = place(cursor)
+        some = await parts(kept, after, until)
+        assert some[-1].read >= until
+        after = some[-1].next
+        assert isinstance(after, LogPosition)
+        found += some
+    [_, last] = asked(cursor, status)
+    assert keys(found) == list(range(20))
+    assert len([it for part in found for it in part.statements if b"others" in it.text]) == 4
+    assert int(str(last)) - int(str(first)) <= 2  # for the log, and for the catalogue
+
+
+async def test_a_kept_connection_that_is_lost_is_told_and_made_again(
+    cursor: Cursor, kept: BinaryLog[int]
+) -> None:
+    make(cursor)
+    after = place(cursor)
+    cursor.execute("INSERT INTO long_log.texts VALUES (1, NULL)")
+    [first] = await parts(kept, after, place(cursor))
+    assert kept.goes_on(first.next)
+    cursor.execute("SELECT id FROM information_schema.processlist WHERE command = 'Binlog Dump'")
+    for [id] in cursor.fetchall():
+        cursor.execute(f"KILL {id}")
+    cursor.execute("INSERT INTO long_log.texts VALUES (2, NULL)")
+    with pytest.raises(StoreUnavailable):
+        await parts(kept, first.next, place(cursor))
+    assert not kept.goes_on(first.next)
+    assert keys(await parts(kept, first.next, place(cursor))) == [2]
 
 
 async def test_the_end_is_the_end_of_the_last_read_and_not_an_earlier_one(

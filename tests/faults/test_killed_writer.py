@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
+from datasources.clocks import now_ms
 from datasources.factory import StoresConfig
 from datasources.ids import Kind
 from datasources.mappings import ListKey, Mapping, PageRequest, lists_of_kind
@@ -21,7 +22,6 @@ from datasources.records import User, decode
 from datasources.valkey import ValkeyServer
 from feed_engine import writes
 from feed_engine.feeds.rows import FOLLOWING, id_row
-from feed_engine.feeds.settings import epoch_ms
 from feed_engine.outbox.completion import settle
 from feed_engine.outbox.jobs import run_job
 from feed_engine.transactions import access
@@ -146,7 +146,7 @@ async def _relay(stores: Stores) -> None:
     async def run(job: Job) -> None:
         await run_job(stores, job)
         await settle()
-        if not await stores.shards.outbox.pending(epoch_ms() + 60_000, 1):
+        if not await stores.shards.outbox.pending(now_ms() + 60_000, 1):
             quiet.set()
 
     if not await relay_once(stores, older_than=-1):

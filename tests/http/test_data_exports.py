@@ -17,12 +17,12 @@ from click.testing import CliRunner
 from PIL import Image
 from starlette.types import ASGIApp
 
+from datasources.clocks import now_ms
 from datasources.errors import StoreUnavailable
 from datasources.protocols import Job, Stores
 from feed_engine.outbox.completion import settle
 from feed_engine.outbox.jobs import run_job
 from feed_engine.own_data.requests import KEPT_FOR
-from feed_engine.transactions.commit import now_ms
 from gateway.app import create_site
 from gateway.cli import main
 from gateway.settings import read_settings

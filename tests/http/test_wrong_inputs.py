@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from feed_engine.feeds.settings import epoch_ms
+from datasources.clocks import now_ms
 from feed_engine.transactions.inputs import NewUser
 from feed_engine.writes.users import sign_up
 from tests.gateways import Gateway, embedded_gateway
@@ -84,7 +84,7 @@ async def test_the_words_for_an_interest_are_english(gateway: Gateway) -> None:
 
 
 async def test_an_old_sign_up_sent_again_gets_its_user_and_no_new_token(gateway: Gateway) -> None:
-    now = epoch_ms()
+    now = now_ms()
     for age, has_token in ((60_000, True), (3_600_000, False)):
         name = f"hand{age}"
         await sign_up(

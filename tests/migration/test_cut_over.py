@@ -9,9 +9,11 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import aiomysql
 import pymysql
 import pytest
 
+from datasources.errors import StoreConflict, StoreTimeout
 from datasources.mysql.source import Source
 from datasources.sql.source_tables import Wanted
 from tests.migration.old_world import PASSWORD, ROWS, USER, OldDatabase, many
@@ -19,6 +21,16 @@ from tests.migration.old_writer import OldSite
 from tests.migration.processes import SECONDS, copied, everything, pinway, start, verified
 
 TRIES = 10
+END = "XA COMMIT X'747831',X'62',7"
+XA = (
+    f"the prepared XA transaction 'tx1' keeps its locks: end it by {END} or "
+    f"{END.replace('COMMIT', 'ROLLBACK')}, in its session or after the end of its connection"
+)
+
+
+def prepare(old: OldDatabase, change: str) -> None:
+    """Leave a change as a prepared transaction, without a connection."""
+    old.run("XA START 'tx1','b',7", change, "XA END 'tx1','b',7", "XA PREPARE 'tx1','b',7")
 
 
 @pytest.fixture
@@ -107,8 +119,103 @@ def test_a_long_statement_keeps_the_lock_away_for_a_bounded_time(
         writing.start()
         time.sleep(1)
         error = pinway("migrate", "cut-over", str(world), "--within", "0.5", data=data, status=1)
-    assert "lock" in error
+    assert (
+        "keep its lock away for over 0.5 s, and nothing has changed: in use: old.members" in error
+    )
     writing.join()
+
+
+@pytest.mark.anyio
+async def test_a_locked_table_is_named_with_the_connection(world: Path, old: OldDatabase) -> None:
+    source = Source(f"mysql://{USER}@127.0.0.1:{old.port}/old", password=PASSWORD)
+    grant = f"GRANT PROCESS ON *.* TO '{USER}'@'127.0.0.1'"
+    site = pymysql.connect(host="127.0.0.1", port=old.port, user="site", autocommit=True)
+
+    async def refused() -> str:
+        with pytest.raises(StoreTimeout) as found:
+            async with source.stopped(SECONDS):
+                pass
+        return str(found.value)
+
+    with closing(site), site.cursor() as cursor:
+        cursor.execute("LOCK TABLES old.log WRITE")
+        error = await refused()
+        assert "over 1 s, and nothing has changed: in use: old.log; " in error
+        assert f"to see the connections of other users: {grant}; " in error
+        with closing(pymysql.connect(host="127.0.0.1", port=old.port, user="root")) as admin:
+            admin.cursor().execute(grant)
+        error = await refused()
+        assert "nothing has changed: in use: old.log; connections that may keep it: " in error
+        assert f"connection {site.thread_id()} of site@localhost:" in error
+        assert "UNLOCK TABLES there, or KILL the connection" in error
+        assert grant not in error
+        cursor.execute("UNLOCK TABLES")
+        cursor.execute("INSERT INTO old.log VALUES ('the source takes writes')")
+    async with source.stopped(SECONDS) as stop:
+        assert (await stop.position()).offset
+    await source.close()
+
+
+@pytest.mark.anyio
+async def test_a_prepared_xa_transaction_is_named_with_the_statement_that_ends_it(
+    world: Path, old: OldDatabase
+) -> None:
+    source = Source(f"mysql://{USER}@127.0.0.1:{old.port}/old", password=PASSWORD)
+    change = "UPDATE old.members SET login = 'other' WHERE id = 1"
+    await asyncio.to_thread(prepare, old, change)
+    with pytest.raises(StoreConflict) as refused:
+        async with source.stopped(SECONDS):
+            pass
+    assert f"{XA}; nothing has changed" in str(refused.value)
+    members = (await source.tables())["members"]
+    wanted = [Wanted(members.columns["login"])]
+    assert await source.waits() == ""
+    reading = asyncio.create_task(source.rows(members, wanted, [("1",)]))
+    while not (told := await source.waits()):
+        assert not reading.done()
+    assert told.startswith(XA)
+    await asyncio.to_thread(old.run, END)
+    assert (await reading).rows == [(b"other",)]
+    async with source.stopped(SECONDS) as stop:
+        assert (await stop.position()).offset
+    await source.close()
+
+
+def test_a_cut_over_does_not_wait_in_silence_for_a_prepared_transaction(
+    world: Path, old: OldDatabase, tmp_path: Path
+) -> None:
+    data = tmp_path / "data"
+    copied(world, data)
+    prepare(old, "UPDATE old.members SET real_name = 'Ann L' WHERE id = 1")
+    error = pinway("migrate", "cut-over", str(world), "--within", "60", data=data, status=1)
+    assert f"a read of the source waits for over 10 s, and nothing has changed: {XA}; " in error
+    old.run(END)
+    cut(world, data, "--within", "60")
+    assert verified(world, data)["differences"] == []
+
+
+@pytest.mark.anyio
+async def test_a_server_with_the_new_name_of_the_log_s_status_is_stopped(
+    world: Path, old: OldDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """MySQL 8.4 has no other one; this server has the old name alone."""
+    names = {
+        "SHOW BINARY LOG STATUS": "SHOW MASTER STATUS",
+        "SHOW MASTER STATUS": "SHOW NO SUCH STATUS",
+        "SHOW GLOBAL STATUS LIKE 'binlog_snapshot%'": "SHOW GLOBAL STATUS LIKE 'no'",
+    }
+    execute = aiomysql.Cursor.execute
+
+    async def renamed(cursor: Any, sql: str, args: Any = None) -> Any:
+        return await execute(cursor, names.get(sql, sql), args)
+
+    source = Source(f"mysql://{USER}@127.0.0.1:{old.port}/old", password=PASSWORD)
+    expected = await source.log_end()
+    monkeypatch.setattr(aiomysql.Cursor, "execute", renamed)
+    assert await source.log_end() == expected
+    async with source.stopped(SECONDS) as stop:
+        assert await stop.position() == expected
+    await source.close()
 
 
 @pytest.mark.anyio

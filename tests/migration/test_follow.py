@@ -227,6 +227,31 @@ def test_an_idle_follower_keeps_its_connections_and_sees_the_next_change(
     assert b'"comment"' not in lines
 
 
+def test_a_follower_of_steady_writes_keeps_its_connections(
+    world: Path, old: OldDatabase, tmp_path: Path
+) -> None:
+    data, writes = tmp_path / "data", 5
+    copied(world, data)
+    process = start("migrate", "follow", str(world), data=data)
+    said(process.stderr)
+
+    def write(number: int) -> None:
+        first = said(process.stderr)
+        old.run(f"UPDATE old.members SET real_name = 'Ann {number}' WHERE id = 1")
+        while said(process.stderr) == first:
+            pass
+
+    write(0)
+    before = old.connections()
+    for number in range(writes):
+        write(1 + number)
+    assert old.connections() - before <= writes + 2  # each write connects, and each count
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=SECONDS)
+    assert process.returncode == 143
+    assert any(f'"Ann {writes}"'.encode() in line for line in everything(data))
+
+
 @pytest.mark.parametrize(
     ("setting", "value", "right"),
     [("binlog_format", "MIXED", "ROW"), ("binlog_row_image", "MINIMAL", "FULL")],

@@ -29,6 +29,7 @@ def shown(file: Path) -> dict[str, dict[str, Any]]:
 def test_a_mapping_that_fits_is_confirmed(old: OldDatabase, tmp_path: Path) -> None:
     done = pinway("check", str(old.mapping(tmp_path)))
     assert (done.exit_code, done.stdout.splitlines()[-1]) == (0, "the mapping fits the source")
+    assert "refuse" not in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -58,6 +59,35 @@ def test_a_mapping_that_the_source_refutes_is_refused_with_the_place(
     assert done.exit_code == 1
     assert told in done.stderr
     assert f"{file}:{line}: " in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("type", "told"),
+    [
+        ("ENUM('a', 'b')", "ENUM"),
+        ("SET('a', 'b')", "SET"),
+        ("BIT(8)", "BIT"),
+        ("DECIMAL(20)", "DECIMAL"),
+        ("DATETIME", "DATETIME"),
+    ],
+)
+def test_a_table_that_can_be_copied_but_not_followed_is_named_with_its_column(
+    old: OldDatabase, tmp_path: Path, type: str, told: str
+) -> None:
+    old.run(
+        f"ALTER TABLE old.likes ADD kind {type} NOT NULL, DROP PRIMARY KEY, "
+        "ADD PRIMARY KEY (member_id, bookmark_id, kind)"
+    )
+    file = old.mapping(tmp_path)
+    done = pinway("check", str(file))
+    assert done.exit_code == 0, done.stderr
+    [line] = [line for line in done.stdout.splitlines() if "follow and cut-over refuse it" in line]
+    assert line.startswith(
+        f"likes can be copied, but follow and cut-over refuse it: the column kind of its primary "
+        f"key is {told}: integers, BINARY, VARBINARY, CHAR and VARCHAR can be followed; "
+    )
+    [found] = json.loads(pinway("check", str(file), "--json").stdout)["not_followed"]
+    assert (found["table"], found["column"]) == ("likes", "kind")
 
 
 def test_a_source_that_counts_in_steps_is_read(old: OldDatabase, tmp_path: Path) -> None:

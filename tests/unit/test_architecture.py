@@ -12,8 +12,8 @@ ROOT = Path(__file__).parents[2]
 NEUTRAL = {
     f"datasources.{name}"
     for name in (
-        *("errors", "files", "ids", "mappings", "outages", "protocols", "recording", "records"),
-        *("together", "topology"),
+        *("clocks", "errors", "files", "ids", "mappings", "outages", "protocols", "recording"),
+        *("records", "together", "topology"),
     )
 }
 MAY_IMPORT = {

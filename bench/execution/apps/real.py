@@ -19,9 +19,9 @@ import uvicorn
 import uvloop
 from starlette.types import ASGIApp
 
+from datasources.clocks import now_ms
 from datasources.ids import Kind
 from datasources.protocols import Job, Stores
-from feed_engine.feeds.settings import epoch_ms
 from feed_engine.outbox.jobs import run_job
 from gateway.app import create_site
 from gateway.cost.refusals import Refusals
@@ -163,7 +163,7 @@ async def prepare(directory: Path) -> None:
 
 async def _settle(stores: Stores) -> None:
     """Run the remaining jobs."""
-    while rows := await stores.shards.outbox.pending(epoch_ms() + 60_000, 100):
+    while rows := await stores.shards.outbox.pending(now_ms() + 60_000, 100):
         for row in rows:
             await run_job(stores, Job(row.shard, row.id))
 

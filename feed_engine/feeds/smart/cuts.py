@@ -8,10 +8,10 @@ requests a filling. The stamps of both marks only grow, whatever the clocks say.
 
 from collections.abc import Mapping
 
+from datasources.clocks import now_ms
 from datasources.protocols import Cell, WideColumnStore
 from feed_engine.feeds.refill_requests import ASK_AGAIN, ASKED
 from feed_engine.feeds.rows import POOLS, POOLS_APPLIED, id_row
-from feed_engine.feeds.settings import epoch_ms
 from feed_engine.times import MINUTE
 
 CUT = b"\x01"
@@ -35,7 +35,7 @@ async def cut(store: WideColumnStore, row: bytes, owner_id: int, keep: int) -> N
 async def mark_cut(store: WideColumnStore, owner_id: int) -> None:
     """Mark on one side that more pins exist than the pool has."""
     marks = await _marks(store, owner_id)
-    stamp = max(epoch_ms(), _stamp(marks, CUT) + 1, _stamp(marks, FILLED) + 1)
+    stamp = max(now_ms(), _stamp(marks, CUT) + 1, _stamp(marks, FILLED) + 1)
     await store.put(POOLS_APPLIED, {id_row(owner_id): {CUT: b""}}, stamp)
 
 

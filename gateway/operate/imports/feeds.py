@@ -4,10 +4,10 @@ pin."""
 from collections.abc import Iterator
 from functools import partial
 
+from datasources.clocks import now_ms
 from datasources.mappings import Edge, ListKey, Mapping, PageRequest, next_pages
 from datasources.together import together
 from feed_engine.feeds.bulk import build_feeds
-from feed_engine.feeds.settings import epoch_ms
 from feed_engine.feeds.smart.interests import fill
 from feed_engine.feeds.smart.popular_bulk import build_popular
 from gateway.operate.imports.load import Load, batches, patiently
@@ -55,7 +55,7 @@ async def build(load: Load) -> None:
         load.step("feeds", done, total, "users")
 
     await build_feeds(load.stores, _affected(load), more, settings=load.limits, attempt=patiently)
-    at = epoch_ms()
+    at = now_ms()
     for rows in batches(load.spool.rows(_INTERESTS), _INTERESTS_AT_ONCE):
         ids = [id for (id,) in rows]
         await patiently(partial(_fill, load, ids, at))

@@ -4,8 +4,8 @@ saves."""
 import asyncio
 from functools import partial
 
+from datasources.clocks import now_ms
 from datasources.errors import ConfigError, StoreConflict
-from feed_engine.feeds.settings import epoch_ms
 from feed_engine.related.pool import fill
 from feed_engine.related.walks import Walks
 from gateway.operate.imports.load import Load, batches, patiently
@@ -36,7 +36,7 @@ async def build_related(load: Load, walks: Walks) -> None:
         except OSError as error:
             raise ConfigError(f"can't write {walks.path}: {error.strerror or error}") from None
     walks.forget_file()
-    now, done = epoch_ms(), 0
+    now, done = now_ms(), 0
     for rows in batches(load.spool.rows(_USERS), _AT_ONCE):
         fills = (partial(fill, load.stores, walks, id, at=now) for (id,) in rows)
         await asyncio.gather(*(patiently(each) for each in fills))

@@ -11,6 +11,7 @@ from datasources.errors import ConfigError, StoreConflict, StoreError, StoreTime
 from datasources.sql.source_tables import LogPosition
 from gateway.operate.migration.following import Follower
 from gateway.operate.migration.journal import Journal
+from gateway.operate.migration.waiting import SECONDS, telling_waits
 
 DONE = "cut over"
 """The journal's fact that Pinway takes the writes: the source's rows are history since."""
@@ -48,6 +49,7 @@ async def cut_over(follower: Follower, journal: Journal, *, within: float, then:
     async with follower.source_stopped(within) as stop:
         try:
             async with asyncio.timeout(within - (time.monotonic() - began)):
+                await follower.check_server()
                 last = await stop.position()
                 rows, read = 0, None
                 while read != last:
@@ -77,11 +79,17 @@ async def cut_over(follower: Follower, journal: Journal, *, within: float, then:
 async def _come_near(follower: Follower, near: float) -> None:
     """Follow until little is left for the time in which writes are refused."""
     for _ in range(_ROUNDS):
-        found = await follower.round(lambda _: None)
+        found = await telling_waits(follower.round(lambda _: None), follower.waits, _refuse)
         if found.behind is not None and found.behind < near:
             return
     raise StoreError(
         f"the shards do not come nearer than {near:g} s to the source: try when fewer people write"
+    )
+
+
+def _refuse(waits: str) -> None:
+    raise StoreTimeout(
+        f"a read of the source waits for over {SECONDS:g} s, and nothing has changed: {waits}"
     )
 
 

@@ -27,7 +27,7 @@ from gateway.operate.migration.verification import verify
 
 if TYPE_CHECKING:
     from datasources.mysql.source import Source
-    from datasources.mysql.source_log import SourceLog
+    from datasources.mysql.source_log import Changes, SourceLog
     from datasources.mysql.source_stop import SourceStop
 
 _CAUGHT_UP = 1.0  # seconds
@@ -105,17 +105,19 @@ class Follower:
         """See `datasources.mysql.source_stop`."""
         return self._work.source.stopped(within)
 
-    async def round(self, step: Callable[[int], None]) -> Round:
-        """Bring the next changes to the stores. `step` is told of rows as they are done.
+    async def waits(self) -> str:
+        """See `Source.waits`."""
+        return await self._work.source.waits()
 
-        Each read to the log's end is a new connection, so the log is read only if it has grown."""
+    async def round(self, step: Callable[[int], None]) -> Round:
+        """Bring the next changes to the stores. `step` is told of rows as they are done. The log is
+        read only if it has grown."""
         began = time.monotonic()
-        await self._check_server()
         end = await patiently(self._work.source.log_end)
         if self._quiet is not None and end == self._quiet[0]:
             rows = await self._convergence.work(step)
             return Round(rows, time.monotonic() - began, self._position, self._quiet[1])
-        changes = await patiently(lambda: self._log.read(self._position))
+        changes = await patiently(lambda: self._read(end))
         if changes.remade and await self.learn():
             return await self.round(step)
         ledger, journal = self._work.ledger, self._work.journal
@@ -134,7 +136,13 @@ class Follower:
         behind = time.monotonic() - began if changes.at_end else None
         return Round(rows, behind, changes.next, changes.read)
 
-    async def _check_server(self) -> None:
+    async def _read(self, end: LogPosition | None) -> "Changes":
+        """Read the log, over the connection that is open, or from the known server."""
+        if not self._log.goes_on(self._position):
+            await self.check_server()
+        return await self._log.read(self._position, end)
+
+    async def check_server(self) -> None:
         """Raises ConfigError if another server has taken the source's place: the positions in its
         binary log are others."""
         before = self._work.journal.fact(SERVER)

@@ -72,6 +72,7 @@ def _needs(grants: Grants) -> list[_Need]:
         if grants.version >= _DYNAMIC:
             needs.append(_Need(("SYSTEM_VARIABLES_ADMIN", "SUPER"), ("cut-over", "back --end")))
             needs.append(_Need(("CONNECTION_ADMIN", "SUPER"), ("back",)))
+            needs.append(_Need(("XA_RECOVER_ADMIN",), ("cut-over",)))
         else:
             needs.append(_Need(("SUPER",), ("cut-over", "back")))
     elif grants.version < _READ_ONLY_ADMIN:

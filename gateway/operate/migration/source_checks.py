@@ -1,6 +1,6 @@
 """Compares a mapping with the source's catalogue, and joins the two."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,6 +19,21 @@ class TablePlan(NamedTuple):
     mapping: TableMapping
     table: Table
     wanted: tuple[Wanted, ...]
+
+
+class NotFollowed(NamedTuple):
+    """A column of a table's primary key because of which the commands can't follow the mapping."""
+
+    table: str
+    column: str
+    message: str
+
+    def words(self) -> str:
+        """The table for people."""
+        return (
+            f"{self.table} can be copied, but follow and cut-over refuse it: {self.message}; "
+            "before the copy, give the table such a primary key or leave it out of the mapping"
+        )
 
 
 async def plans(mapping: Mapping, source: "Source") -> list[TablePlan]:
@@ -63,6 +78,16 @@ async def plans(mapping: Mapping, source: "Source") -> list[TablePlan]:
     if faults:
         raise BadMapping(faults)
     return found
+
+
+async def not_followed(source: "Source", plans: Sequence[TablePlan]) -> list[NotFollowed]:
+    """The columns because of which changes of the tables can't be followed."""
+    tables = {plan.table.name: plan.table for plan in plans}
+    return [
+        NotFollowed(table.name, *fault)
+        for table in tables.values()
+        for fault in await source.key_faults(table)
+    ]
 
 
 def _select(grants: Grants, database: str, table: str, columns: Collection[str] = ()) -> str:

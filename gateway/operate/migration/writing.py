@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 import msgspec
 
 from datasources import records
+from datasources.clocks import now_ms
 from datasources.errors import BadInput, Conflict, NotFound
 from datasources.ids import Kind, kind_of, shard_of
 from datasources.mappings import REVERSE, SEQUENCE_STEP, Edge, EdgeKey, ListKey, Mapping
@@ -25,7 +26,7 @@ from feed_engine.outbox.change import (
     change,
 )
 from feed_engine.transactions import access
-from feed_engine.transactions.commit import Rows, commit, now_ms
+from feed_engine.transactions.commit import Rows, commit
 from feed_engine.transactions.edit import edit
 from feed_engine.transactions.inputs import Deletion, EmailChange, NameChange, SubjectChange
 from feed_engine.transactions.key_kinds import EMAIL, KINDS, SUBJECT, USERNAME, KeyKind

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from datasources.clocks import now_ms
 from feed_engine import writes
 from feed_engine.own_data.requests import AGAIN_AFTER, KEPT_FOR
-from feed_engine.transactions.commit import now_ms
 from resolvers import notifications
 from resolvers.context import Context
 from resolvers.live import notifications as stream_of_notifications

@@ -8,13 +8,13 @@ from typing import NamedTuple, cast
 
 import pytest
 
+from datasources.clocks import now_ms
 from datasources.errors import StoreError, StoreUnavailable
 from datasources.ids import shard_of
 from datasources.mappings import Edge, ListKey, Mapping
 from datasources.protocols import Job, ShardTx, Stores
 from datasources.valkey import ValkeyServer
 from feed_engine import writes
-from feed_engine.feeds.settings import epoch_ms
 from feed_engine.outbox import tasks
 from feed_engine.outbox.change import KIND, BoardSecrecy, change, encode
 from feed_engine.outbox.completion import _running, change_of, fulfill, settle
@@ -173,13 +173,13 @@ async def test_a_row_that_this_version_cannot_read_is_parked_longer_from_time_to
     outbox = place.stores.shards.outbox
     job = await _post(place.stores, 0, kind, payload)
     for attempts, seconds in enumerate((60, 120, 240, 480, 960, 1920, 3600), 1):
-        before = epoch_ms()
+        before = now_ms()
         await run_job(place.stores, job)
         kept = await outbox.load(*job)
         assert kept is not None
         assert (kept.payload, kept.attempts) == (payload, attempts)
         assert await outbox.pending(before + seconds * 500 - 1, 9) == []  # the second half is drawn
-        assert await outbox.pending(epoch_ms() + seconds * 1000 + 1, 9) == [kept]
+        assert await outbox.pending(now_ms() + seconds * 1000 + 1, 9) == [kept]
         count, reason = await outbox.parked()
         assert count == 1
         assert f"outbox row {job.outbox_id} of shard 0" in reason

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from datasources.clocks import now_ms
 from datasources.errors import NotFound, QuotaExceeded, StoreUnavailable
 from datasources.protocols import Job, NotificationKind, PictureStore, Stores
 from datasources.records import DataExport, User
@@ -25,7 +26,6 @@ from feed_engine.own_data.parts import parts
 from feed_engine.own_data.requests import AGAIN_AFTER, KEPT_FOR, file_name
 from feed_engine.times import MINUTE
 from feed_engine.transactions import access
-from feed_engine.transactions.commit import now_ms
 from feed_engine.writes.uploads import erase_pictures
 from tests.embedded_stores import embedded_config, embedded_stores
 from tests.people import People

@@ -38,7 +38,7 @@ class Indexing:
     async def changed(self) -> None:
         """Run all jobs, and let the writer catch up."""
         await self.feeding.drain()
-        self.feeding.now = max(self.feeding.now, changes.epoch_ms())
+        self.feeding.now = max(self.feeding.now, changes.now_ms())
         async with self.index.alone():
             await self.upkeep.catch_up()
 
@@ -332,13 +332,13 @@ async def test_one_side_of_the_pools_is_enough(feeding: Feeding, indexing: Index
     board = await feeding.board(user)
     stores = feeding.stores
     lame = stores._replace(pools=without_primary(stores.pools))
-    await changes.note(lame, [board.id], changes.epoch_ms(), changes.SEARCH)
+    await changes.note(lame, [board.id], changes.now_ms(), changes.SEARCH)
     await indexing.changed()
     assert board.id in await indexing.found(board.name, Kind.BOARD)
 
 
 async def test_old_entries_are_forgotten(feeding: Feeding, indexing: Indexing) -> None:
-    stores, now = feeding.stores, changes.epoch_ms()
+    stores, now = feeding.stores, changes.now_ms()
     await changes.note(stores, [1], now - 5 * DAY, changes.SEARCH)
     await indexing.changed()
     await indexing.changed()

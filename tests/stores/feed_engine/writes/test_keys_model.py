@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from datasources.clocks import now_ms
 from datasources.errors import RequestError, StoreError
 from datasources.ids import Kind
 from datasources.protocols import OutboxRow, Stores
@@ -19,7 +20,6 @@ from feed_engine.outbox.completion import change_of, fulfill, settle
 from feed_engine.outbox.tasks import HANDLERS
 from feed_engine.times import DAY
 from feed_engine.transactions import access
-from feed_engine.transactions.commit import now_ms
 from feed_engine.transactions.key_kinds import EMAIL, KINDS, SUBJECT, USERNAME, subject_key
 from tests.embedded_stores import drain
 from tests.people import People

@@ -18,7 +18,13 @@ def missing(version: str, *rights: str) -> set[str]:
     ("version", "needed"),
     [
         ("5.7.19-log", {"REPLICATION CLIENT", "SUPER"}),
-        ("8.0.15", {"REPLICATION CLIENT", "SYSTEM_VARIABLES_ADMIN", "CONNECTION_ADMIN"}),
+        (
+            "8.0.15",
+            {
+                *("REPLICATION CLIENT", "SYSTEM_VARIABLES_ADMIN", "CONNECTION_ADMIN"),
+                "XA_RECOVER_ADMIN",
+            },
+        ),
         ("10.3.39-MariaDB", {"REPLICATION CLIENT", "SUPER"}),
         ("10.6.16-MariaDB", {"BINLOG MONITOR", "READ ONLY ADMIN"}),
         ("11.4.2-MariaDB", {"BINLOG MONITOR", "READ ONLY ADMIN"}),
@@ -32,7 +38,7 @@ def test_each_server_has_names_of_its_own_for_the_rights(version: str, needed: s
 @pytest.mark.parametrize(
     ("version", "left"),
     [
-        ("8.0.15", {"REPLICATION CLIENT"}),
+        ("8.0.15", {"REPLICATION CLIENT", "XA_RECOVER_ADMIN"}),
         ("10.6.16-MariaDB", {"BINLOG MONITOR"}),
         ("10.11.19-MariaDB", {"BINLOG MONITOR", "READ ONLY ADMIN"}),
     ],
