@@ -43,6 +43,7 @@ from gateway.site.runtime import running
 @click.option(
     "--format", "format_", type=click.Choice(["auto", "bookmarks", "jsonl"]), default="auto"
 )
+@click.option("--source", default="", help="The file's origin, if other files have equal keys.")
 @click.option("--no-feeds", is_flag=True, help="Build no feeds.")
 @click.option(
     "--errors",
@@ -60,6 +61,7 @@ def import_command(
     secret: bool,
     strict: bool,
     format_: str,
+    source: str,
     no_feeds: bool,
     errors: int,
     as_json: bool,
@@ -78,12 +80,13 @@ def import_command(
         strict=strict,
         feeds=not no_feeds,
         spool_dir=str(settings.data_dir),
+        source=source,
     )
     listener = _Listener(errors)
     try:
-        with opened(file) as source:
-            found = source.check_start(options)
-            report = asyncio.run(_import(settings, source, options, listener))
+        with opened(file) as given:
+            found = given.check_start(options)
+            report = asyncio.run(_import(settings, given, options, listener))
     except OSError as error:
         raise ConfigError(f"can't read {file}: {error.strerror}") from None
     if listener.untold:

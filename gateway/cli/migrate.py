@@ -269,7 +269,6 @@ async def _copy(settings: Settings, mapping: Mapping, *, feeds: bool) -> _Copied
             async with running(settings, jobs=False, create=bars) as runtime:
                 report = await write_rows(
                     runtime.stores,
-                    mapping.name,
                     journal,
                     bars,
                     feeds=feeds,
@@ -282,14 +281,14 @@ async def _copy(settings: Settings, mapping: Mapping, *, feeds: bool) -> _Copied
 
 async def _verify(settings: Settings, mapping: Mapping, *, repair: bool) -> Verified:
     async with opened_work(settings, mapping) as work:
-        stores, ledger = work.runtime.stores, work.ledger
+        stores, ledger, keys = work.runtime.stores, work.ledger, work.journal.keys
         if repair:
             check_not_done(work.journal)
         begins = await work.source.log_position() if repair else None
 
         async def compare() -> Verified:
             with Bars("the source") as bars:
-                return await verify(stores, work.source, work.plans, ledger, mapping.name, bars)
+                return await verify(stores, work.source, work.plans, ledger, keys, bars)
 
         found = await compare()
         was_followed = work.journal.fact("followed") is not None
@@ -299,7 +298,7 @@ async def _verify(settings: Settings, mapping: Mapping, *, repair: bool) -> Veri
         ledger.look_at([*(one.row for one in found.differences), *found.new])
         for plan in work.plans:
             ledger.look_at_left_out(plan.table.name)
-        convergence = Convergence(stores, work.source, work.plans, ledger, mapping.name, anew=True)
+        convergence = Convergence(stores, work.source, work.plans, ledger, keys, anew=True)
         done, total = 0, ledger.waiting_count()
         with Bars("the source") as bars:
 

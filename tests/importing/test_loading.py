@@ -100,6 +100,34 @@ async def test_a_second_run_counts_what_is_there_already(stores: Stores) -> None
     )
 
 
+async def test_files_of_different_sources_share_no_objects(stores: Stores) -> None:
+    shop = replace(NO_FEEDS, source="shop")
+    await take(stores, user("1"), board("1", "1"), pin("1", "1"))
+    before = await give(stores)
+    other = [user("1"), user("2"), interest("tea"), board("1", "1"), board("2", "2"), pin("2", "2")]
+    report = await take(stores, *other, options=shop)
+    assert [bad.message for bad in report.bad] == [
+        "the user name 'user_1' is taken",
+        "there is no user '1'",
+    ]
+    boards = await objects(stores, Kind.BOARD)
+    assert {key: it.name for key, it in boards.items()} == {"1": "Board 1", "shop:2": "Board 2"}
+    assert {*await objects(stores, Kind.PIN)} == {"1", "shop:2"}
+    again = await take(stores, *other, section("3", "2"), options=shop)
+    assert {kind: count for kind, count in again.new.items() if count} == {"section": 1}
+    assert {*before.splitlines()} <= {*(await give(stores)).splitlines()}
+    with pytest.raises(BadInput, match="the source 'A shop' is not a name of 1 to 30 letters"):
+        replace(NO_FEEDS, source="A shop")
+
+
+async def test_an_export_has_no_key_that_is_too_long_for_an_import(stores: Stores) -> None:
+    long = "k" * 200
+    await take(stores, user(long, username="ann"), options=replace(NO_FEEDS, source="shop"))
+    [ann] = (await objects(stores, Kind.USER)).values()
+    assert ann.key == f"shop:{long}"
+    assert f'"key":"{ann.id}"'.encode() in await give(stores)
+
+
 async def test_boards_lie_beside_their_owners_and_pins_and_comments_beside_those(
     stores: Stores,
 ) -> None:

@@ -26,6 +26,7 @@ from datasources.records import Board, Comment, Image, Interest, Pin, Record, Se
 from feed_engine.transactions.key_kinds import issuer_and_subject
 from feed_engine.writes.members import FIELDS, INVITES
 from gateway.operate.imports.jsonl import (
+    KEY_LENGTH,
     AnyLine,
     BoardLine,
     CollaboratorLine,
@@ -72,7 +73,7 @@ async def export_file(
                 keys.add(
                     kind,
                     (
-                        (record.id, record.key)
+                        (record.id, _importable(record.key))
                         for record in found
                         if all(id in parents for id in _parents(record))
                     ),
@@ -210,6 +211,11 @@ async def _lines(stores: Stores, keys: Keys, found: list[Record]) -> list[AnyLin
                     )
                 )
     return lines
+
+
+def _importable(key: str | None) -> str | None:
+    """The key, unless it is too long for an import with the name of its source."""
+    return key if key is not None and len(key) <= KEY_LENGTH else None
 
 
 def _parents(record: Record) -> list[int]:

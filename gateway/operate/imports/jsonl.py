@@ -48,7 +48,8 @@ _MEANINGS = {
 
 # The bounds equal the bounds of the mutations (feed_engine/writes), so that every imported object
 # can be edited.
-Key = Annotated[str, Meta(min_length=1, max_length=200)]
+KEY_LENGTH = 200
+Key = Annotated[str, Meta(min_length=1, max_length=KEY_LENGTH)]
 Username = Annotated[str, Meta(pattern=_USERNAME)]
 Slug = Annotated[str, Meta(pattern=_SLUG, max_length=100)]
 Name = Annotated[str, Meta(min_length=1, max_length=180)]

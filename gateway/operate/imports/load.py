@@ -8,10 +8,14 @@ from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple, TypeVar
 
+from msgspec.structs import replace
+
+from datasources import records
 from datasources.errors import StoreTimeout, StoreUnavailable
 from datasources.ids import Kind
 from datasources.mappings import Edge, ListKey, Mapping
 from datasources.protocols import ShardTx, Stores
+from datasources.records import Record
 from feed_engine.feeds.settings import DEFAULTS, FeedSettings
 from feed_engine.related.walks import Walks
 from gateway.operate.imports.report import (
@@ -50,9 +54,13 @@ class Load:
         self.progress(Progress(stage, done, total, unit))
 
     async def insert(
-        self, shard: int, kind: Kind, data: Sequence[bytes], keys: Sequence[str]
+        self, shard: int, kind: Kind, made: Sequence[Record], parents: Sequence[object]
     ) -> "Inserted":
-        """Store new objects in one transaction. An object whose key exists stays unchanged."""
+        """Store new objects in one transaction, each with its parent. An object that has the same
+        key and parent in the stores stays unchanged."""
+        own = [self.key(one.key or "") for one in made]
+        data = [records.encode(replace(one, key=key)) for one, key in zip(made, own, strict=True)]
+        keys = [identity(parent, key) for parent, key in zip(parents, own, strict=True)]
 
         async def work(tx: ShardTx) -> tuple[list[int], int]:
             known = await tx.known_keys(kind, keys)
@@ -61,6 +69,10 @@ class Load:
         ids, new = await self.transact(shard, work)
         self.count_new(kind.name.lower(), new)
         return Inserted(ids, new == len({*keys}))
+
+    def key(self, key: str) -> str:
+        """The key with which an object of the file is stored."""
+        return stored_key(self.options.source, key)
 
     def count_new(self, what: str, count: int) -> None:
         """Count lines that were not in the stores before."""
@@ -127,9 +139,15 @@ async def concurrently(
         await asyncio.gather(*running, return_exceptions=True)
 
 
+def stored_key(source: str, key: str) -> str:
+    """The key with which an object is stored: the file's own key, after the name of its source.
+    Without a name, objects of all files share their keys."""
+    return f"{source}:{key}" if source else key
+
+
 def identity(parent: object, key: str) -> str:
-    """The identity of an object across imports: the file's own key together with the parent's (a
-    user's name, a board's owner, ...), because other files may use the same keys."""
+    """The identity of an object across imports: the stored key together with the parent's (a user's
+    name, a board's owner, ...), because other files may use the same keys."""
     return hashlib.blake2b(f"{parent}/{key}".encode(), digest_size=16).hexdigest()
 
 

@@ -25,7 +25,6 @@ from gateway.operate.imports.load import (
     Row,
     batches_by,
     concurrently,
-    identity,
     patiently,
 )
 
@@ -45,9 +44,7 @@ async def load_boards(load: Load) -> bool:
     left_out: list[tuple[Row, str, str]] = []
     for shard, batch in by_shard(load, waiting):
         given = [_board(row) for row in batch]
-        keys = [identity(row[3], row[2]) for row in batch]
-        made = [records.encode(board) for board in given]
-        ids, _ = await load.insert(shard, Kind.BOARD, made, keys)
+        ids, _ = await load.insert(shard, Kind.BOARD, given, [row[3] for row in batch])
         stored = await _boards(load, ids)
         edges: Edges = []
         for row, line, id in zip(batch, given, ids, strict=True):
@@ -97,9 +94,7 @@ async def load_pins(load: Load) -> None:
     async def load_some(shard: int, batch: list[Row]) -> None:
         nonlocal done
         pins = [_pin(row, interests) for row in batch]
-        keys = [identity(row[3], row[2]) for row in batch]
-        made = [records.encode(pin) for pin in pins]
-        ids, all_new = await load.insert(shard, Kind.PIN, made, keys)
+        ids, all_new = await load.insert(shard, Kind.PIN, pins, [row[3] for row in batch])
         if not all_new:  # an earlier import may have stored pins without their rows
             pins = await _as_stored(load, pins, ids)
         places = [
@@ -128,9 +123,7 @@ async def load_comments(load: Load) -> None:
     )
     for shard, batch in by_shard(load, waiting):
         comments = [_comment(row) for row in batch]
-        keys = [identity(row[3], row[2]) for row in batch]
-        made = [records.encode(comment) for comment in comments]
-        ids, _ = await load.insert(shard, Kind.COMMENT, made, keys)
+        ids, _ = await load.insert(shard, Kind.COMMENT, comments, [row[3] for row in batch])
         edges: Edges = []
         for comment, id in zip(comments, ids, strict=True):
             edge = Edge(comment.pin_id, id, comment.created * SEQUENCE_STEP, 1)

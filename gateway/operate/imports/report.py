@@ -1,10 +1,11 @@
 """The report of an import: its progress, its bad lines, and the objects it loaded."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from datasources.errors import PinwayError
+from datasources.errors import BadInput, PinwayError
 
 KEPT = 1000  # invalid lines in a report; all are counted, and reported one by one
 
@@ -31,6 +32,9 @@ class Bad(NamedTuple):
         return f"{self.unit} {self.line}: {self.message}"
 
 
+SOURCE = r"^[a-z0-9][a-z0-9-]{0,29}\Z"
+"""The name of an import's source, or of a migration."""
+SOURCE_MEANING = "a name of 1 to 30 letters a to z, digits and hyphens"
 OnProgress = Callable[[Progress], None]
 OnBad = Callable[[Bad], None]
 
@@ -50,7 +54,8 @@ class ImportOptions:
     """The options of an import. `owner` is the user name for imported bookmarks (the user is
     created if missing); `secret` makes their boards secret. `strict` stops at the first invalid
     line, before any write if the file alone shows the fault. `spool_dir` needs room for about the
-    file's size."""
+    file's size. An import recognizes the objects of earlier imports whose `source` has the same
+    name, or none if it has none."""
 
     format: str = "auto"  # or "bookmarks", "jsonl"
     owner: str | None = None
@@ -58,7 +63,13 @@ class ImportOptions:
     strict: bool = False
     feeds: bool = True
     spool_dir: str | None = None
+    source: str = ""
     batch: int = 5000
+
+    def __post_init__(self) -> None:
+        """Raises BadInput for a name that a source can't have."""
+        if self.source and not re.match(SOURCE, self.source):
+            raise BadInput(f"the source {self.source!r} is not {SOURCE_MEANING}")
 
 
 @dataclass

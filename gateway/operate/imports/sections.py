@@ -1,6 +1,5 @@
 """Loads the sections of boards, and puts imported pins into them, on the shards of their boards."""
 
-from datasources import records
 from datasources.ids import Kind, shard_of
 from datasources.mappings import Edge, EdgeKey, Mapping
 from datasources.protocols import ShardTx
@@ -9,7 +8,7 @@ from feed_engine.transactions.access import lock_any
 from feed_engine.transactions.edit import edit
 from gateway.operate.imports.jsonl import SectionLine, decode_again
 from gateway.operate.imports.line_records import section_of
-from gateway.operate.imports.load import Edges, Load, Row, batches_by, identity
+from gateway.operate.imports.load import Edges, Load, Row, batches_by
 from gateway.operate.imports.objects import by_shard, note, place, put_above
 
 _PINS = 500  # pins in a transaction
@@ -23,9 +22,8 @@ async def load_sections(load: Load) -> None:
         "JOIN boards b ON b.key = s.board ORDER BY board, s.n"
     )
     for shard, batch in by_shard(load, waiting):
-        made = [records.encode(_section(row)) for row in batch]
-        keys = [identity(row[3], row[2]) for row in batch]
-        ids, _ = await load.insert(shard, Kind.SECTION, made, keys)
+        made = [_section(row) for row in batch]
+        ids, _ = await load.insert(shard, Kind.SECTION, made, [row[3] for row in batch])
         places = [Edge(row[3], id, int(row[5]), 1) for row, id in zip(batch, ids, strict=True)]
         await place(load, shard, Mapping.BOARD_HAS_SECTIONS, places)
         note(load, "sections", batch, ids)

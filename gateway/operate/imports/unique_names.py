@@ -10,7 +10,7 @@ from feed_engine.transactions.edit import edited
 from feed_engine.transactions.key_kinds import USERNAME
 from gateway.operate.imports.jsonl import InterestLine, UserLine, decode_again
 from gateway.operate.imports.line_records import interest_of, user_of
-from gateway.operate.imports.load import Load, Row, batches, batches_by, identity, patiently
+from gateway.operate.imports.load import Load, Row, batches, batches_by, patiently
 
 SLUGS = "interest"  # the claims' namespace of interests
 
@@ -43,7 +43,9 @@ async def find_existing(load: Load, naming: Naming) -> None:
             if id is None:
                 continue
             data = stored.get(id)
-            if data is not None and (adopted or records.decode(naming.kind, id, data).key == key):
+            if data is not None and (
+                adopted or records.decode(naming.kind, id, data).key == load.key(key)
+            ):
                 found.append((id, n))
             else:
                 taken.append((n, line, name))
@@ -64,10 +66,8 @@ async def store_new(load: Load, naming: Naming) -> bool:
     )
     lost: list[Row] = []
     for shard, batch in batches_by(load.spool.rows(new), lambda row: row[5], load.options.batch):
-        made = [records.encode(_record(row[4])) for row in batch]
-        keys = [identity(row[3], row[2]) for row in batch]
-        ids, _ = await load.insert(shard, naming.kind, made, keys)
-        names = [row[3] for row in batch]
+        made, names = [_record(row[4]) for row in batch], [row[3] for row in batch]
+        ids, _ = await load.insert(shard, naming.kind, made, names)
         holders = await _claim(load, naming, dict(zip(names, ids, strict=True)))
         found: list[Row] = []
         for (n, line, _, name, *_rest), id in zip(batch, ids, strict=True):

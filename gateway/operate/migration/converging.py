@@ -32,6 +32,7 @@ from gateway.operate.migration.expected import (
 from gateway.operate.migration.items import NAMES, SLUG, Item, Ref, item_of, keys_of, uses
 from gateway.operate.migration.ledger import Ledger, Row, Settled, Start
 from gateway.operate.migration.source_checks import TablePlan
+from gateway.operate.migration.stored_keys import StoredKeys
 from gateway.operate.migration.writing import LeftOut, Writer
 
 if TYPE_CHECKING:
@@ -60,13 +61,13 @@ class Convergence:
         source: "Source",
         plans: Sequence[TablePlan],
         ledger: Ledger,
-        name: str,
+        keys: StoredKeys,
         *,
         anew: bool = False,
     ) -> None:
         self._stores, self._source, self._plans = stores, source, plans
-        self._ledger, self._name = ledger, name
-        self._writer = Writer(stores, name, anew=anew)
+        self._ledger, self._keys = ledger, keys
+        self._writer = Writer(stores, keys, anew=anew)
 
     async def work(self, step: Callable[[int], None]) -> int:
         """Look at all rows that the ledger has noted. Returns their number; `step` is told of rows
@@ -121,10 +122,10 @@ class Convergence:
         raise StoreConflict(f"{item} is deleted again and again: does somebody else write to it?")
 
     async def _try_to_bring(self, row: Row, item: Item, line: AnyLine) -> "_Outcome":
-        found = await find(self._stores, self._name, refs_of(line))
+        found = await find(self._stores, self._keys.name, refs_of(line))
         if why := absent(line, found):
             return _Outcome(None, await self._take_away(item), why)
-        wanted = expected(line, found)
+        wanted = expected(line, found, self._keys)
         stood = self._ledger.holder(item) is not None
         if wanted.record is None:
             self._ledger.intend(row, item)
@@ -154,7 +155,7 @@ class Convergence:
         self, item: Item, stored: Record | None, freed: set[Ref], left: LeftOut
     ) -> "_Outcome":
         """The outcome for a user who stands without a name or another key that the source says."""
-        after = (await find(self._stores, self._name, [item.ref])).get(item.ref)
+        after = (await find(self._stores, self._keys.name, [item.ref])).get(item.ref)
         keeps = _names(after)
         if stored is None:
             freed = {*freed, item.ref}
@@ -192,12 +193,12 @@ class Convergence:
         was_there = {place_of(item)} if self._ledger.holder(item) is not None else set[Ref]()
         if item.b:
             ends = _ends(item)
-            found = await find(self._stores, self._name, ends)
+            found = await find(self._stores, self._keys.name, ends)
             if all(end in found for end in ends):
                 edge = Edge(found[ends[0]].id, found[ends[1]].id, 0, 0)
                 await self._writer.clear_edge(_mapping(item), edge)
             return was_there  # a deleted end has ended the edge
-        stored = (await find(self._stores, self._name, [item.ref])).get(item.ref)
+        stored = (await find(self._stores, self._keys.name, [item.ref])).get(item.ref)
         if stored is None:
             freed = await self._end_unclaimed(item)
             return was_there | freed | _names(await self._writer.free_old_id(item.ref))

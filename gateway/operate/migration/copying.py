@@ -13,7 +13,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from datasources import records
+from datasources.ids import Kind
 from datasources.protocols import Stores
+from datasources.records import User
 from datasources.together import together
 from feed_engine.feeds.settings import DEFAULTS, FeedSettings
 from feed_engine.related.walks import Walks
@@ -72,7 +75,6 @@ async def read_tables(
 
 async def write_rows(
     stores: Stores,
-    name: str,
     journal: Journal,
     progress: OnProgress,
     *,
@@ -81,11 +83,13 @@ async def write_rows(
     limits: FeedSettings = DEFAULTS,
 ) -> ImportReport:
     """The second pass."""
-    report = ImportReport()
+    if await _have_plain_keys(stores, journal):
+        journal.keep_plain_keys()
+    report, keys = ImportReport(), journal.keys
     load = Load(
         stores=stores,
         spool=journal.spool,
-        options=ImportOptions(feeds=feeds),
+        options=ImportOptions(feeds=feeds, source=keys.source),
         report=report,
         complaints=JournalComplaints(journal, report),
         progress=progress,
@@ -93,7 +97,7 @@ async def write_rows(
         limits=limits,
     )
     await write_lines(load)
-    await _claim_old_ids(load, name)
+    await _claim_old_ids(load, keys.name)
     return report
 
 
@@ -105,6 +109,23 @@ def namespace(name: str, kind: str) -> str:
 async def find_old(stores: Stores, name: str, kind: str, old: list[str]) -> dict[str, int]:
     """The new ids of old ids that were copied."""
     return await stores.shards.mod.find(namespace(name, kind), old)
+
+
+async def _have_plain_keys(stores: Stores, journal: Journal) -> bool:
+    """Whether users of the journal were stored under their old ids alone, by a copy of an earlier
+    version whose journal was moved away."""
+    keys = journal.keys
+    users = journal.spool.rows("SELECT key FROM users ORDER BY n")
+    for batch in batches(users, _CLAIMS):
+        old_ids: list[str] = [old for (old,) in batch]
+        found = await patiently(partial(find_old, stores, keys.name, "user", old_ids))
+        stored = await patiently(partial(stores.shards.objects.get, [*found.values()]))
+        known = records.decode_each(Kind.USER, stored)
+        for old in old_ids:
+            user = known.get(found.get(old, 0))
+            if isinstance(user, User) and user.key in (old, keys.of(old)):
+                return user.key == old
+    return False
 
 
 async def _read(

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
+from msgspec.structs import replace
+
 from datasources import records
 from datasources.ids import Kind, kind_of
 from datasources.mappings import SEQUENCE_STEP, Edge
@@ -28,6 +30,7 @@ from gateway.operate.imports.line_records import board_of, comment_of, interest_
 from gateway.operate.imports.load import patiently
 from gateway.operate.migration.copying import find_old
 from gateway.operate.migration.items import Ref, needs, target_of, uses
+from gateway.operate.migration.stored_keys import StoredKeys
 
 PLACES = 1000
 """A pin whose place was taken has one of this many places above it."""
@@ -94,8 +97,16 @@ def absent(line: AnyLine, found: Found) -> str:
     return ""
 
 
-def expected(line: AnyLine, found: Found) -> Expected:
+def expected(line: AnyLine, found: Found, keys: StoredKeys) -> Expected:
     """The result that the line asks for. All objects that it needs are in `found`."""
+    wanted = _with_old_ids(line, found)
+    if wanted.record is None or wanted.record.key is None:
+        return wanted
+    return wanted._replace(record=replace(wanted.record, key=keys.of(wanted.record.key)))
+
+
+def _with_old_ids(line: AnyLine, found: Found) -> Expected:
+    """The result, with the line's old id as its key."""
     created = created_ms(line)
     ids = {ref: record.id for ref, record in found.items()}
     match line:

@@ -93,7 +93,7 @@ class Follower:
         await self.close()
         self._plans, self._keys, self._log = plans, keys, log
         self._convergence = Convergence(
-            work.runtime.stores, work.source, plans, work.ledger, work.mapping.name
+            work.runtime.stores, work.source, plans, work.ledger, work.journal.keys
         )
         return True
 
@@ -163,7 +163,7 @@ class Follower:
         work, ledger = self._work, self._work.ledger
         plans = [plan for plan in self._plans if plan.table.name in tables]
         found = await verify(
-            work.runtime.stores, work.source, plans, ledger, work.mapping.name, lambda _: None
+            work.runtime.stores, work.source, plans, ledger, work.journal.keys, lambda _: None
         )
         with work.journal.spool.transaction():
             ledger.look_at([*(one.row for one in found.differences), *found.new])

@@ -15,9 +15,13 @@ from gateway.operate.imports.report import Complaints, ImportReport
 from gateway.operate.imports.spool import Spool
 from gateway.operate.migration.conversion import Converted
 from gateway.operate.migration.mapping import Mapping
+from gateway.operate.migration.stored_keys import StoredKeys
 
 JOURNAL = "journal.sqlite"
 """The journal's file in its folder."""
+_KEYS, _NAMED, _PLAIN = "keys", "name and old id", "old id"
+"""The journal's fact with the form of the objects' keys (`stored_keys`), and its values. A journal
+that an earlier version began has none: the keys are old ids alone."""
 _SCHEMA = """
 CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT);
 CREATE TABLE origins (line INTEGER PRIMARY KEY, source_table TEXT, source_key TEXT);
@@ -40,7 +44,7 @@ class Journal:
     """The journal of one migration in a folder. One process at a time may have it open."""
 
     def __init__(self, folder: Path, mapping: Mapping) -> None:
-        self.folder = folder
+        self.folder, self._name = folder, mapping.name
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError as error:
@@ -112,6 +116,16 @@ class Journal:
     def forget_fact(self, name: str) -> None:
         self.spool.db.execute("DELETE FROM facts WHERE name = ?", (name,))
 
+    @property
+    def keys(self) -> StoredKeys:
+        """The keys of the migration's objects."""
+        is_named = self.fact(_KEYS) == _NAMED
+        return StoredKeys(self._name, self._name if is_named else "")
+
+    def keep_plain_keys(self) -> None:
+        """Let old ids alone be the keys, because an earlier copy has stored such objects."""
+        self.set_fact(_KEYS, _PLAIN)
+
     def counts(self) -> dict[str, int]:
         """Rows that were read, rows that were left out, and changes of values."""
         return {
@@ -148,17 +162,21 @@ class Journal:
         tables = [table._replace(place=())[:-1] for table in mapping.tables]
         whole = msgspec.json.encode([mapping.source, tables], order="sorted")
         digest = hashlib.sha256(whole).hexdigest()
-        if self.fact("mapping") == digest:
-            return
-        if self.fact("copied") is not None or self._one("SELECT count(*) FROM cursors"):
+        begun = self.fact("copied") is not None or self._one("SELECT count(*) FROM cursors")
+        is_same = self.fact("mapping") == digest
+        if begun and not is_same:
             raise ConfigError(
                 f"{mapping.file} has changed since the copy in {self.folder} began: take the "
                 "former mapping to go on, or move the folder away to read all tables again "
                 "(objects that were copied already are recognized by their old ids)"
             )
+        if begun:
+            return
         with self.spool.transaction():  # nothing was read yet: the mapping may be mended
-            self.spool.db.execute("DELETE FROM facts")
+            if not is_same:
+                self.spool.db.execute("DELETE FROM facts")
             self.set_fact("mapping", digest)
+            self.set_fact(_KEYS, _NAMED)
 
     def _one(self, sql: str) -> Any:
         return self.spool.db.execute(sql).fetchone()[0]

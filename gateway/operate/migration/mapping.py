@@ -10,13 +10,13 @@ from msgspec import Meta
 from datasources import urls
 from datasources.errors import ConfigError
 from datasources.urls import BadUrl
+from gateway.operate.imports.report import SOURCE, SOURCE_MEANING
 from gateway.operate.migration.fields import FIELDS, OPTIONS, TARGETS
 from gateway.operate.migration.located import BadYaml, Located, Place, read, shown
 
 T = TypeVar("T")
 
-_NAME = r"^[a-z0-9][a-z0-9-]{0,29}\Z"
-_MEANINGS = {_NAME: "a name of 1 to 30 letters a to z, digits and hyphens"}
+_MEANINGS = {SOURCE: SOURCE_MEANING}
 _MOST = 4 << 20  # bytes of a mapping file
 
 
@@ -54,7 +54,7 @@ class _Table(_Strict, frozen=True):
 
 
 class _File(_Strict, frozen=True):
-    name: Annotated[str, Meta(pattern=_NAME)]
+    name: Annotated[str, Meta(pattern=SOURCE)]
     source: str
     tables: Annotated[list[Any], Meta(min_length=1)]
     ca: str = ""

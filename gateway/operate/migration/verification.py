@@ -36,6 +36,7 @@ from gateway.operate.migration.expected import (
 from gateway.operate.migration.items import item_of
 from gateway.operate.migration.ledger import Ledger, Row
 from gateway.operate.migration.source_checks import TablePlan
+from gateway.operate.migration.stored_keys import StoredKeys
 
 if TYPE_CHECKING:
     from datasources.mysql.source import Source
@@ -96,11 +97,11 @@ async def verify(
     source: "Source",
     plans: Sequence[TablePlan],
     ledger: Ledger,
-    name: str,
+    keys: StoredKeys,
     progress: OnProgress,
 ) -> Verified:
     """Compare all rows of the plans' tables. Nothing is changed."""
-    with closing(_Verifier(stores, ledger, name)) as verifier:
+    with closing(_Verifier(stores, ledger, keys)) as verifier:
         return await _verify(verifier, source, plans, progress)
 
 
@@ -130,8 +131,8 @@ async def _verify(
 
 
 class _Verifier:
-    def __init__(self, stores: Stores, ledger: Ledger, name: str) -> None:
-        self._stores, self._ledger, self._name = stores, ledger, name
+    def __init__(self, stores: Stores, ledger: Ledger, keys: StoredKeys) -> None:
+        self._stores, self._ledger, self._keys = stores, ledger, keys
         self._seen = open_scratch("pinway-verify-", _SEEN, None)
         self.ranges: list[Range] = []
         self.differences: list[Difference] = []
@@ -149,7 +150,7 @@ class _Verifier:
         lines = [(row, line) for row, line in rows if line is not None]
         self.left_out += len(rows) - len(lines)
         refs = [ref for _, line in lines for ref in refs_of(line)]
-        found = await find(self._stores, self._name, refs)
+        found = await find(self._stores, self._keys.name, refs)
         wanted: list[tuple[Row, AnyLine, Expected]] = []
         for row, line in lines:
             holder = self._ledger.holder(item_of(line))
@@ -160,7 +161,7 @@ class _Verifier:
                 if holder == row and item_of(line).ref in found:
                     self._differ(row, line, "", "left out", "stands")
             else:
-                wanted.append((row, line, expected(line, found)))
+                wanted.append((row, line, expected(line, found, self._keys)))
         pairs = await self._pairs(wanted, found)
         sums = hashlib.sha256(), hashlib.sha256()
         for row, line, _ in wanted:
@@ -189,7 +190,7 @@ class _Verifier:
             ).fetchone()
         )
         for batch in batches(lost, PAGE):
-            found = await find(self._stores, self._name, [item.ref for _, item in batch])
+            found = await find(self._stores, self._keys.name, [item.ref for _, item in batch])
             for row, item in batch:
                 if item.b or item.ref in found:
                     self.differences.append(Difference(row, str(item), "", "no row", "stands"))

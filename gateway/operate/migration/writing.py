@@ -46,6 +46,7 @@ from gateway.operate.migration.copying import namespace
 from gateway.operate.migration.expected import Expected, changes, is_placed, is_set
 from gateway.operate.migration.items import Ref
 from gateway.operate.migration.ledger import Start
+from gateway.operate.migration.stored_keys import StoredKeys
 
 ON_BOARD = Mapping.BOARD_HAS_PINS
 _WAITING = "waiting"
@@ -73,9 +74,9 @@ class Writer:
     """Writes a migration's objects and edges. `anew`: also writes the rows of mappings of an object
     or an edge that stands: a row that depends on them, perhaps on another shard, may be lost."""
 
-    def __init__(self, stores: Stores, name: str, *, anew: bool = False) -> None:
+    def __init__(self, stores: Stores, keys: StoredKeys, *, anew: bool = False) -> None:
         self._stores = stores._replace(writes_per_day=0)  # quotas are for people
-        self._name, self._anew = name, anew
+        self._keys, self._anew = keys, anew
 
     async def put(self, ref: Ref, stored: Record | None, wanted: Expected) -> int:
         """Store an object, or change it. `stored` is the object to which the old id leads. Returns
@@ -134,7 +135,7 @@ class Writer:
         async def work(tx: ShardTx) -> None:
             found.clear()
             while True:
-                key = identity(start.parent, f"{ref.key}{_salt(found)}")
+                key = identity(start.parent, f"{self._keys.of(ref.key)}{_salt(found)}")
                 if not await tx.known_keys(kind, [key]):
                     return
                 found.extend(await tx.insert_many(kind, [b"{}"], [key]))  # tells the known id
@@ -145,7 +146,7 @@ class Writer:
     async def free_old_id(self, ref: Ref) -> Record | None:
         """Let an old id that leads to a deleted object lead nowhere, and free the object's names.
         Returns the object. An interrupted run may have deleted it."""
-        mod, within = self._stores.shards.mod, namespace(self._name, ref.kind)
+        mod, within = self._stores.shards.mod, namespace(self._keys.name, ref.kind)
         id = (await mod.find(within, [ref.key])).get(ref.key)
         if id is None:
             return None
@@ -173,7 +174,7 @@ class Writer:
                     await delete_pin(stores, stored.owner_id, id)
                 case Comment():
                     await self._delete_comment(id)
-                case Interest() if stored.key == ref.key:  # else it was here before
+                case Interest() if stored.key == self._keys.of(ref.key):  # else it was here before
                     await self._edit(stored, None, texts=False)
         except NotFound:
             pass  # it is deleted, or its parent is: then a task deletes it
@@ -278,7 +279,7 @@ class Writer:
         place = self._named(name).shard
         if claim.id is not None:
             found = await access.read(self._stores, User, [claim.id])
-            own = claim.id in found and found[claim.id].key == ref.key
+            own = claim.id in found and found[claim.id].key == record.key
             if not own or not await self._is_unclaimed(ref):
                 raise LeftOut(f"the {_WORDS[names]} {name!r} is taken")
             return _Made(claim.id, new=False)
@@ -297,13 +298,13 @@ class Writer:
 
     async def _is_unclaimed(self, ref: Ref) -> bool:
         """Whether the old id leads nowhere: an interrupted run may have stored the object."""
-        found = await self._stores.shards.mod.find(namespace(self._name, ref.kind), [ref.key])
+        found = await self._stores.shards.mod.find(namespace(self._keys.name, ref.kind), [ref.key])
         return not found
 
     async def claim(self, ref: Ref, id: int) -> None:
         """Let the old id lead to the object. If it leads to an object that was deleted, it is freed
         first."""
-        mod, within = self._stores.shards.mod, namespace(self._name, ref.kind)
+        mod, within = self._stores.shards.mod, namespace(self._keys.name, ref.kind)
         holder = await mod.claim(within, ref.key, id)
         if holder != id:
             await mod.release(within, ref.key, holder)
@@ -499,8 +500,9 @@ class Writer:
         user = (await access.read(self._stores, User, [holder])).get(holder)
         if user is None or user.key is None:
             return False
-        found = await mod.find(namespace(self._name, "user"), [user.key])
-        return found.get(user.key) == holder
+        old = self._keys.old(user.key)
+        found = await mod.find(namespace(self._keys.name, "user"), [old])
+        return found.get(old) == holder
 
 
 def _salt(deleted: Sequence[int]) -> str:

@@ -1,6 +1,7 @@
 """The journal of a copy by itself: pages are whole, and one process has it."""
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -64,3 +65,26 @@ def test_a_report_that_is_made_twice_is_one(mapping: Mapping, tmp_path: Path) ->
     assert journal.counts()["left_out"] == 1
     assert len(journal.write_report().read_text().splitlines()) == 2
     journal.close()
+
+
+def test_a_new_journal_has_keys_with_the_name_of_the_migration(
+    mapping: Mapping, tmp_path: Path
+) -> None:
+    with closing(Journal(tmp_path / "j", mapping)) as journal:
+        journal.add_page(0, "members", [("1",)], [user("1")])
+    with closing(Journal(tmp_path / "j", mapping)) as again:
+        assert again.keys.of("1") == "old-site:1"
+        assert [again.keys.old(key) for key in ("old-site:1", "1", "new:1")] == ["1", "1", "new:1"]
+
+
+def test_a_journal_that_an_earlier_version_began_keeps_old_ids_as_keys(
+    mapping: Mapping, tmp_path: Path
+) -> None:
+    with closing(Journal(tmp_path / "j", mapping)) as journal:
+        journal.forget_fact("keys")
+    with closing(Journal(tmp_path / "j", mapping)) as unread:
+        assert unread.keys.of("1") == "old-site:1"  # nothing has a key yet
+        unread.forget_fact("keys")
+        unread.add_page(0, "members", [("1",)], [user("1")])
+    with closing(Journal(tmp_path / "j", mapping)) as begun:
+        assert begun.keys.of("1") == "1"

@@ -1,0 +1,208 @@
+"""Two migrations, or an import and a migration, into one Pinway: nobody is taken for somebody else
+because of an equal old id and an equal user name."""
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.importing.files import board, interest, pin, user
+from tests.migration.old_world import SCHEMA, USER, OldDatabase
+from tests.migration.processes import (
+    back,
+    copied,
+    cut_over,
+    everything,
+    exported,
+    followed,
+    killed_at,
+    pinway,
+    verified,
+)
+from tests.migration.test_copy import reports
+
+TAKEN = [(True, "the user name 'ann' is taken")]
+INTERESTS = """tables:
+  - table: topics
+    becomes: interest
+    columns: {key: id, name: title, slug: slug}
+"""
+
+
+@pytest.fixture
+def first(old: OldDatabase, tmp_path: Path) -> Path:
+    """The mapping of a source with the user ann, whose old id is 1."""
+    old.run(
+        "USE old",
+        "INSERT INTO members VALUES (1, 'ann', 'Ann Lee', NULL, NULL)",
+        "INSERT INTO albums VALUES (1, 1, 'Tea', 1, 1)",
+        "INSERT INTO bookmarks VALUES (1, 1, 'Gyokuro', '', '', 1, NULL, NULL)",
+    )
+    return old.mapping(_made(tmp_path / "first"))
+
+
+@pytest.fixture
+def second(old: OldDatabase, tmp_path: Path) -> Iterator[Path]:
+    """The mapping of another source, where another ann has the old id 1."""
+    old.run(
+        "DROP DATABASE IF EXISTS other",
+        "CREATE DATABASE other CHARACTER SET utf8mb4",
+        f"GRANT SELECT, INSERT, UPDATE, DELETE ON other.* TO '{USER}'@'127.0.0.1'",
+        f"GRANT RELOAD, READ ONLY ADMIN ON *.* TO '{USER}'@'127.0.0.1'",
+        "USE other",
+        *SCHEMA,
+        "CREATE TABLE topics (id INT PRIMARY KEY, title TEXT, slug VARCHAR(90))",
+        "INSERT INTO topics VALUES (1, 'Teas', 'tea')",
+        "INSERT INTO members VALUES (1, 'ann', 'Ann Kay', NULL, NULL), (2, 'zoe', '', NULL, NULL)",
+        "INSERT INTO albums VALUES (1, 1, 'Diary', 0, 1), (2, 2, 'Zen', 1, 1)",
+        "INSERT INTO bookmarks VALUES (1, 1, 'Dear diary', '', '', 1, NULL, NULL), "
+        "(2, 2, 'Garden', '', '', 1, NULL, NULL)",
+        "INSERT INTO likes VALUES (1, 2, NULL)",
+    )
+    changed = {"name: old-site": "name: other-site", "/old\n": "/other\n", "tables:\n": INTERESTS}
+    yield old.mapping(_made(tmp_path / "second"), changed=changed)
+    old.run("SET GLOBAL read_only = OFF")
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir()
+    return folder
+
+
+def _forget_keys(journal: Path) -> None:
+    with closing(sqlite3.connect(journal)) as db:
+        db.execute("DELETE FROM facts WHERE name = 'keys'")
+        db.commit()
+
+
+def found(data: Path, kind: str) -> dict[str, dict[str, Any]]:
+    """The exported lines of a kind, by their texts."""
+    lines = [json.loads(line) for line in exported(data)]
+    return {
+        it.get("username") or it.get("name") or it.get("title"): it
+        for it in lines
+        if it["type"] == kind
+    }
+
+
+def test_equal_ids_and_names_of_two_sources_stay_apart(
+    first: Path, second: Path, old: OldDatabase, tmp_path: Path
+) -> None:
+    data = tmp_path / "data"
+    copied(first, data)
+    before = everything(data)
+    told = copied(second, data)
+    assert {where: why for where, why in reports(told).items() if any(out for out, _ in why)} == {
+        "members 1": TAKEN,
+        "albums 1": [(True, "there is no user '1'")],
+        "bookmarks 1": [(True, "there is no board '1'")],
+        "likes 1, 2": [(True, "there is no user '1'")],
+    }
+    assert everything(data) >= before
+    assert {*found(data, "board")} == {"Tea", "Zen"}
+    assert {*found(data, "user")} == {"ann", "zoe"}
+    words = ("migrate", "find", str(second), "user", "1", "--json")
+    assert json.loads(pinway(*words, data=data)) == {"1": None}
+    for file in (first, second):
+        assert verified(file, data)["differences"] == []
+
+    # The follower leaves the user out, too, and ends what it brought itself.
+    old.run(
+        "USE other",
+        "UPDATE members SET real_name = 'Ann K.' WHERE id = 1",
+        "UPDATE members SET login = 'Ann_K' WHERE id = 1",
+        "INSERT INTO members VALUES (3, 'ann', 'A third one', NULL, NULL)",
+    )
+    followed(second, data)
+    boards, users = found(data, "board"), found(data, "user")
+    assert {name: it["full_name"] for name, it in users.items() if it.get("full_name")} == {
+        "ann": "Ann Lee",
+        "ann_k": "Ann K.",
+    }
+    assert boards["Diary"]["owner"] == users["ann_k"]["key"]
+    assert boards["Tea"]["owner"] == users["ann"]["key"]
+    old.run("DELETE FROM other.members WHERE id IN (1, 3)", "DELETE FROM other.albums WHERE id = 1")
+    followed(second, data)
+    old.run("INSERT INTO other.members VALUES (1, 'ann', 'Ann Kay', NULL, NULL)")
+    followed(second, data)
+    verified(second, data, "--repair")
+    assert {*found(data, "user")} == {"ann", "zoe"}
+    assert everything(data) >= before
+    for file in (first, second):
+        assert verified(file, data)["differences"] == []
+
+    # The old id of a user who was left out stays free on the way back.
+    cut_over(second, data)
+    old.run("SET GLOBAL read_only = OFF")
+    assert back(second, data, "--until-caught-up")["left"] > 0
+    rows = old.rows("SELECT real_name FROM other.members WHERE id = 1")
+    assert rows == [("Ann Kay",)]
+
+
+def test_an_imported_user_is_not_taken_for_a_migrated_one(
+    first: Path, second: Path, old: OldDatabase, tmp_path: Path
+) -> None:
+    data, lines = tmp_path / "data", tmp_path / "world.jsonl"
+    given = [
+        user("1", username="ann", full_name="Ann Ito"),
+        interest("1", slug="tea", name="Tea"),
+        board("1", "1", name="Tokyo"),
+        pin("1", "1", title="Asakusa"),
+    ]
+    lines.write_text("\n".join(map(json.dumps, given)))
+    pinway("import", str(lines), data=data)
+    before = everything(data)
+    assert reports(copied(second, data))["members 1"] == TAKEN
+    assert everything(data) >= before
+    assert {*found(data, "board")} == {"Tokyo", "Zen"}
+    old.run("DELETE FROM other.topics WHERE id = 1")  # the interest of the import
+    followed(second, data)
+    assert everything(data) >= before
+
+    # The other way around
+    data = tmp_path / "migrated"
+    copied(first, data)
+    before = everything(data)
+    report = json.loads(pinway("import", str(lines), "--json", data=data))
+    assert (report["bad_lines"], report["loaded"].get("user", 0)) == (3, 0)
+    assert everything(data) >= before
+    assert {*found(data, "board")} == {"Tea"}
+
+
+def test_a_migration_of_an_earlier_version_goes_on_as_it_began(
+    first: Path, old: OldDatabase, tmp_path: Path
+) -> None:
+    data = tmp_path / "data"
+    assert killed_at("add_page", first, data) == 0
+    journal = data / "migrations" / "old-site" / "journal.sqlite"
+    _forget_keys(journal)  # an earlier version stored nothing about them
+    assert killed_at(20, first, data) == 0
+    copied(first, data)
+    keys = {name: it["key"] for name, it in found(data, "user").items()}
+    assert keys == {"ann": "1"}
+    old.run(
+        "USE old",
+        "INSERT INTO members VALUES (2, 'bob', '', NULL, NULL), (3, 'cat', '', NULL, NULL)",
+        "UPDATE members SET real_name = 'Ann B' WHERE id = 1",
+        "INSERT INTO albums VALUES (2, 2, 'Rice', 1, 1)",
+        "UPDATE bookmarks SET album_id = 2 WHERE id = 1",  # to another owner
+        "DELETE FROM albums WHERE id = 1",
+    )
+    followed(first, data)
+    old.run("UPDATE old.members SET login = IF(id = 2, 'cat2', 'bob') WHERE id IN (2, 3)")
+    followed(first, data)
+    keys = {name: it["key"] for name, it in found(data, "user").items()}
+    assert keys == {"ann": "1", "cat2": "2", "bob": "3"}
+    assert found(data, "pin")["Gyokuro"]["board"] == "2"
+    assert verified(first, data, "--repair")["differences"] == []
+
+    # All is recognized also without the journal.
+    before = everything(data)
+    journal.unlink()
+    assert copied(first, data)["new"] == {}
+    assert verified(first, data)["differences"] == []
+    assert everything(data) == before
