@@ -49,9 +49,11 @@ def _key(member: Any) -> PyJWK | None:
     """A key that verifies signatures; None for any other member of the set."""
     if not isinstance(member, dict) or member.get("use", "sig") != "sig" or "d" in member:
         return None
+    if not isinstance(member.get("kid", ""), str):
+        return None
     try:
         key = PyJWK(member)
-    except (PyJWTError, ValueError, TypeError):
+    except (PyJWTError, ValueError, TypeError, NotImplementedError):  # the last: "alg": "none"
         return None
     weak = key.key_type == "RSA" and key.key.key_size < 2048
     return key if key.algorithm_name in ALGORITHMS and not weak else None

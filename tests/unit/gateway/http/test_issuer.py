@@ -77,6 +77,7 @@ async def test_another_claim_may_name_the_viewer(tmp_path: Path) -> None:
     [
         ({"exp": time.time() - A_DAY}, "expired"),
         ({"exp": None}, "no exp"),
+        ({"exp": 10**400}, "not valid"),
         ({"iss": None}, "no iss"),
         ({"iss": "https://other.example"}, "not for this gateway"),
         ({"aud": None}, "no aud"),
@@ -143,6 +144,15 @@ async def test_keys_for_other_uses_sign_nothing(tmp_path: Path) -> None:
     issuer = issuer_of(tmp_path, key_set(other, member("EdDSA", PRIVATE["EdDSA"], "EdDSA")))
     with pytest.raises(Unauthenticated):
         await viewer(issuer, signed("ES256"))
+
+
+@pytest.mark.parametrize("more", [{"alg": "none"}, {"kid": ["x"]}, {"kid": {}}, {"kid": 5}])
+async def test_a_member_of_another_kind_leaves_the_keys_beside_it(
+    tmp_path: Path, more: dict[str, Any]
+) -> None:
+    odd = member("RS256", PRIVATE["RS256"], "RS256") | more
+    issuer = issuer_of(tmp_path, key_set(odd, member("ES256", PRIVATE["ES256"], "some")))
+    assert await viewer(issuer, signed(kid=None)) == USER
 
 
 @pytest.mark.parametrize(
