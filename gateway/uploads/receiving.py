@@ -75,8 +75,8 @@ class Receiving:
 
     async def _check_owner(self, upload: Signed) -> None:
         """Raises Wrong if the owner has deleted the account, or signed out everywhere since the
-        address was signed. The job of the deletion may have removed the owner's pictures already:
-        then no other removes one that was stored later."""
+        address was signed. Removes the pictures of a deleted account: its job may have ended before
+        a picture was stored."""
         owner_id = upload.owner_id
         known = await blocks.read(self._stores, owner_id)
         is_deleted = known.closes(owner_id)

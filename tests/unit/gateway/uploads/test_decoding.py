@@ -72,7 +72,7 @@ def animated(side: int) -> bytes:
 
 
 def test_a_webp_takes_no_more_memory_than_other_pictures() -> None:
-    """Its decoder holds four copies of the canvas."""
+    """The decoder of WebP holds four copies of the canvas."""
     content = animated(5_000)
     assert len(content) < 1_000
     ran = subprocess.run([sys.executable, "-c", MEASURED], input=content, capture_output=True)
