@@ -275,8 +275,8 @@ class FeedPreference(Enum):
 
 @strawberry.type(
     description="Send the picture's bytes to `url` by PUT: JPEG, PNG, WebP, GIF or AVIF, 10 MB and "
-    "50 million pixels at most. The JSON in the answer is an ImageInput, for a pin or the viewer's "
-    "profile. Each upload takes one picture."
+    "50 million pixels (WebP: 25 million) at most. The JSON in the answer is an ImageInput, for a "
+    "pin or the viewer's profile. Each upload takes one picture."
 )
 class CreateUploadPayload:
     url: str | None = plain(

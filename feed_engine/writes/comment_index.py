@@ -4,8 +4,8 @@ A comment is on its pin's shard, and its row in the author's list is on the auth
 write of a comment writes both. Earlier versions of Pinway did not, so each shard has a mark that
 says whether the index has all of its comments: a row from the id of no user to the id of no
 comment, whose sequence is the comment up to which all are indexed, and which is active when all
-are. A new shard gets a complete mark. The comments of shards without a complete mark are found by
-reading all of them.
+are. A mark is written after the rows of its comments, on all shards. A new shard gets a complete
+mark. The comments of shards without a complete mark are found by reading all of them.
 """
 
 from bisect import bisect_left
@@ -99,7 +99,9 @@ async def index_comments(stores: Stores, on_comments: Callable[[int], None]) -> 
             passed = bisect_left(missing, shard)
             await _complete(stores.shards, missing[:passed])
             missing = missing[passed:]
-            await commit(stores, shard, _indexing(dict(rows)))
+            stored = dict(rows)
+            await commit(stores, shard, _indexing(stored))
+            await _mark_up_to(stores.shards, max(stored))
         done += len(page)
         on_comments(done)
     await _complete(stores.shards, missing)
@@ -107,8 +109,8 @@ async def index_comments(stores: Stores, on_comments: Callable[[int], None]) -> 
 
 
 def _indexing(stored: dict[int, bytes]) -> Callable[[ShardTx], Awaitable[Change]]:
-    """Indexes comments of one shard, and notes that. The locks make other changes of these comments
-    wait: their rows have later versions. A damaged comment is in no list of its author."""
+    """Indexes comments of one shard. The locks make other changes of these comments wait: their
+    rows have later versions. A damaged comment is in no list of its author."""
     decoded = records.decode_each(Kind.COMMENT, stored)
     ids = [id for id, found in decoded.items() if isinstance(found, Comment)]
 
@@ -121,12 +123,19 @@ def _indexing(stored: dict[int, bytes]) -> Callable[[ShardTx], Awaitable[Change]
             edge = await tx.edge(EdgeKey(Mapping.PIN_HAS_COMMENTS, found[0].pin_id, id))
             if edge is not None:
                 await rows.put(_INDEX, by_author(found[0], edge))
-        last = max(stored)
-        mark = Edge(*_mark(tx.shard)[1:], sequence=last, version=local_of(last), active=False)
-        await rows.put(_INDEX, mark)
         return rows.change()
 
     return work
+
+
+async def _mark_up_to(shards: ShardStore, comment_id: int) -> None:
+    """Mark a shard's index as complete up to a comment. The rows of these comments on other shards
+    must be there: their transaction alone does not put them there, and a process may die in
+    between."""
+    mark = _mark(shard_of(comment_id))[1:]
+    version = local_of(comment_id)
+    up_to = Edge(*mark, sequence=comment_id, version=version, active=False)
+    await shards.mappings.apply([(_INDEX, up_to)])
 
 
 async def _complete(shards: ShardStore, done: Sequence[int]) -> None:

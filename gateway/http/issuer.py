@@ -107,7 +107,7 @@ class Issuer:
             raise Unauthenticated(
                 f"the token's claim {self._claim} is not the id of a user"
             ) from None
-        except jwt.InvalidTokenError:
+        except (jwt.InvalidTokenError, OverflowError):  # the latter: a time of very many digits
             raise Unauthenticated(NOT_VALID) from None
 
 

@@ -6,11 +6,12 @@ import json
 import logging
 import time
 from collections.abc import Callable
-from http.client import HTTPException
+from http.client import HTTPException, HTTPMessage
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 from urllib.error import URLError
-from urllib.request import Request, urlopen
+from urllib.parse import urlsplit
+from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from jwt import PyJWK, PyJWTError
 
@@ -49,21 +50,34 @@ def _key(member: Any) -> PyJWK | None:
     """A key that verifies signatures; None for any other member of the set."""
     if not isinstance(member, dict) or member.get("use", "sig") != "sig" or "d" in member:
         return None
+    if not isinstance(member.get("kid", ""), str):
+        return None
     try:
         key = PyJWK(member)
-    except (PyJWTError, ValueError, TypeError):
+    except (PyJWTError, ValueError, TypeError, NotImplementedError):  # the last: "alg": "none"
         return None
     weak = key.key_type == "RSA" and key.key.key_size < 2048
     return key if key.algorithm_name in ALGORITHMS and not weak else None
+
+
+class Redirects(HTTPRedirectHandler):
+    """Follows redirects of the issuer, but none from HTTPS to an address without TLS."""
+
+    def redirect_request(
+        self, req: Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
+    ) -> Request | None:
+        if urlsplit(newurl).scheme not in {"https", req.type}:
+            raise OSError(f"a redirect to {newurl} is not followed")
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
 def _download(address: str) -> bytes:
     """The text at an address. Raises OSError."""
     request = Request(address, headers={"accept": "application/json", "user-agent": "pinway"})
     try:
-        with urlopen(request, timeout=TIMEOUT) as answer:
+        with build_opener(Redirects).open(request, timeout=TIMEOUT) as answer:
             return bytes(answer.read(_MOST_BYTES))
-    except HTTPException as error:
+    except (HTTPException, ValueError) as error:  # the latter: a redirect to no address
         raise OSError(f"no HTTP answer: {error!r}") from None
 
 

@@ -3,10 +3,13 @@ demo users' tokens and `extensions.trace` without any password.
 
 A loopback address alone proves nothing: behind a proxy on this machine, every stranger's connection
 comes from 127.0.0.1. A proxy that names its clients is recognized by its headers. A proxy that
-hides them is recognized by HTTP/1.0, which nginx speaks by default, or by the name of another host;
-and from then on nobody is on this machine, because the next stranger may send the name `localhost`.
-A proxy that changes all of this can't be recognized, so nobody is on this machine either if the
-settings say that the gateway is public.
+hides them is recognized by HTTP/1.0 with `Connection: close`, which nginx sends by default, or by
+the name of another host; and from then on nobody is on this machine, because the next stranger may
+send the name `localhost`. A proxy that changes all of this can't be recognized, so nobody is on
+this machine either if the settings say that the gateway is public.
+
+Tools and probes of this machine speak HTTP/1.0, too, without `Connection: close`. Such a request
+counts as a stranger's, and shows no proxy.
 
 A browser's request for another host may also come from a page of another site whose name resolves
 to this machine (DNS rebinding). It is refused, and shows no proxy: otherwise such a page could read
@@ -34,6 +37,8 @@ _OF_PROXIES = (
 _PREFIX_OF_PROXIES = "x-forwarded-"
 _OF_BROWSERS = ("accept-language", "origin", "referer", "sec-fetch-site")
 """Headers that browsers send. All send the first one with each request, and no page can omit it."""
+_OLD = (b"via", b"1.0 unknown")
+"""Marks a request by HTTP/1.0 for `sent_with`, which sees headers alone."""
 _LONGEST = 60  # characters of a header that a line of the log repeats
 
 
@@ -52,7 +57,7 @@ class ThisMachine:
         """Whether the request comes from this machine, and no proxy forwards it."""
         if not self._is_watching or _is_named(request):
             return False
-        return self._watched(request) is None
+        return self._watched(request) is None and not _is_old(request)
 
     def sent_with(self, headers: Headers, peer: str) -> bool:
         """Whether a request with these headers, from the peer's address, comes from this machine.
@@ -67,6 +72,8 @@ class ThisMachine:
         metrics would show no sign of it."""
         if not self._is_watching or _is_named(request := Request(scope)):
             return False
+        if _is_old(request):
+            scope["headers"] = [*scope["headers"], _OLD]
         if self._watched(request) is None or not _is_misdirected(request):
             return False
         if not self._has_refused:
@@ -104,10 +111,12 @@ class ThisMachine:
         )
 
     def _sign_of_a_proxy(self, request: Request) -> str | None:
-        version = request.scope.get("http_version", "1.1")
-        if version == "1.0":
-            return "came by HTTP/1.0"
         hosts = request.headers.getlist("host")
+        if _is_old(request):
+            if "close" in request.headers.get("connection", "").lower():
+                return "came by HTTP/1.0, as nginx sends it"
+            if not hosts:
+                return None
         if len(hosts) == 1 and host_name(hosts[0]) in self._hosts:
             return None
         return f"is for the host {_shown(request)}"
@@ -137,10 +146,14 @@ class OperatorsNames:
 def _is_misdirected(request: Request) -> bool:
     """Whether a request for another host may be a page's in a browser of this machine."""
     headers = request.headers
-    return request.scope.get("http_version", "1.1") != "1.0" and (
+    return not _is_old(request) and (
         headers.get("user-agent", "").startswith("Mozilla/")
         or any(name in headers for name in _OF_BROWSERS)
     )
+
+
+def _is_old(request: Request) -> bool:
+    return bool(request.scope.get("http_version") == "1.0")
 
 
 def _shown(request: Request) -> str:

@@ -15,6 +15,8 @@ from PIL import Image, ImageCms, ImageOps, UnidentifiedImageError
 
 MOST_BYTES = 10_000_000
 MOST_PIXELS = 50_000_000
+MOST_PIXELS_OF_WEBP = 25_000_000
+"""The decoder of WebP holds four copies of the canvas, of an animation and of a still picture."""
 LEAST_SIDE = 16
 """Pixels; an icon of fewer is no pin."""
 MOST_RATIO = 10
@@ -60,6 +62,9 @@ def _sizes(image: Image.Image) -> Picture:
     width, height = image.size
     if width * height > MOST_PIXELS:
         raise WrongPicture(_too_large())
+    if image.format == "WEBP" and width * height > MOST_PIXELS_OF_WEBP:
+        most = MOST_PIXELS_OF_WEBP // 1_000_000
+        raise WrongPicture(f"a WebP may have {most} million pixels at most: send a JPEG or PNG")
     if min(width, height) < LEAST_SIDE:
         raise WrongPicture(f"the picture is too small: each side needs {LEAST_SIDE} pixels")
     if max(width, height) > MOST_RATIO * min(width, height):

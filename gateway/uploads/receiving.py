@@ -1,8 +1,8 @@
 """Answers the PUT of a picture to an upload's address.
 
-An address takes one picture: a record in the store binds it to the picture's content. The same
-picture may be sent again after a lost answer. One picture at a time is decoded in a process, in a
-thread; others wait.
+An address takes one picture, and none after its owner signed out everywhere or deleted the account.
+A record in the store binds it to the picture's content. The same picture may be sent again after a
+lost answer. One picture at a time is decoded in a process, in a thread; others wait.
 """
 
 import asyncio
@@ -13,8 +13,10 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
 from datasources.errors import StoreError
-from datasources.protocols import PictureStore
-from gateway.uploads.addresses import PICTURES, UPLOADS, Addresses, Signed
+from datasources.protocols import PictureStore, Stores
+from feed_engine.transactions import blocks
+from feed_engine.writes.uploads import erase_pictures
+from gateway.uploads.addresses import LASTS, PICTURES, UPLOADS, Addresses, Signed
 from gateway.uploads.decoding import MOST_BYTES, Picture, WrongPicture, decode
 
 log = logging.getLogger("pinway.uploads")
@@ -31,13 +33,14 @@ class Wrong(Exception):
 class Receiving:
     """The endpoint of `/uploads/{name}`."""
 
-    def __init__(self, store: PictureStore, addresses: Addresses) -> None:
-        self._store, self._addresses = store, addresses
+    def __init__(self, stores: Stores, store: PictureStore, addresses: Addresses) -> None:
+        self._stores, self._store, self._addresses = stores, store, addresses
         self._one = asyncio.Semaphore(1)
 
     async def answer(self, request: Request) -> Response:
         try:
             upload = self._upload(request)
+            await self._check_owner(upload)
             content = await _content(request)
             return JSONResponse(await self._stored(upload, content), 201)
         except Wrong as error:
@@ -67,7 +70,20 @@ class Receiving:
         # The largest comes last: who finds it, finds all.
         for width in sorted(picture.sizes):
             await self._store.put(f"{folder}/{width}.webp", picture.sizes[width])
+        await self._check_owner(upload)
         return _told(folder, picture)
+
+    async def _check_owner(self, upload: Signed) -> None:
+        """Raises Wrong if the owner has deleted the account, or signed out everywhere since the
+        address was signed. Removes the pictures of a deleted account: its job may have ended before
+        a picture was stored."""
+        owner_id = upload.owner_id
+        known = await blocks.read(self._stores, owner_id)
+        is_deleted = known.closes(owner_id)
+        if is_deleted:
+            await erase_pictures(self._stores, owner_id)
+        if is_deleted or known.refuses(upload.expires - LASTS):
+            raise Wrong(410, "NOT_FOUND", "the upload's owner signed out: call createUpload again")
 
     async def _bind(self, upload: Signed, folder: str) -> None:
         """Bind the upload to a picture. Raises Wrong if it has another one."""

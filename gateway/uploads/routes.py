@@ -16,7 +16,9 @@ def routes(stores: Stores, addresses: Addresses, settings: Settings) -> list[Bas
     store = stores.pictures
     if store is None:
         return []
-    receiving = Route(UPLOADS + "{name}", Receiving(store, addresses).answer, methods=["PUT"])
+    receiving = Route(
+        UPLOADS + "{name}", Receiving(stores, store, addresses).answer, methods=["PUT"]
+    )
     if settings.http.allowed_origins:
         receiving.app = CORSMiddleware(
             receiving.app,

@@ -10,6 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 from starlette.requests import Request
+from starlette.types import Scope
 
 from gateway.app import Site
 from gateway.http.this_machine import ThisMachine, closed
@@ -82,7 +83,8 @@ def test_a_proxy_that_names_its_clients_is_recognized_and_closes_nothing(header:
 @pytest.mark.parametrize(
     ("headers", "version"),
     [
-        (HERE, "1.0"),
+        ({**HERE, "connection": "close"}, "1.0"),
+        ({"connection": "Close, x"}, "1.0"),
         ({}, "1.1"),
         ({"http.host": "pins.example"}, "1.1"),
         ({"http.host": "pins.example:8000"}, "1.1"),
@@ -150,6 +152,24 @@ def test_browsers_are_served_where_their_host_is_expected(headers: dict[str, str
     assert not refuses(here, foreign, version="1.0"), "plain nginx"
     assert not sent(here, HERE)
     assert not refuses(here, foreign)
+
+
+@pytest.mark.parametrize("headers", [HERE, {}, {**HERE, "connection": "keep-alive"}])
+def test_a_tool_that_speaks_http_1_0_gets_nothing_and_closes_nothing(
+    headers: dict[str, str], caplog: pytest.LogCaptureFixture
+) -> None:
+    """`ab`, `curl -0` and simple probes send no `Connection: close`, unlike nginx."""
+    here = ThisMachine(Settings())
+    with caplog.at_level(logging.WARNING, "pinway"):
+        assert not sent(here, headers, version="1.0")
+        pairs = [(name.encode(), value.encode()) for name, value in headers.items()]
+        scope: Scope = {"type": "http", "headers": pairs, "client": ("127.0.0.1", 1)}
+        scope["http_version"] = "1.0"
+        assert not here.refuses(scope)
+        assert not here.sent(Request(scope))
+        assert not here.sent_with(dict(scope["headers"]), "127.0.0.1")
+        assert sent(here, HERE)
+    assert caplog.messages == []
 
 
 def test_another_machine_is_never_this_one_and_closes_nothing() -> None:

@@ -19,6 +19,7 @@ from gateway.settings import Settings, read_settings
 from gateway.site.installation import install
 from gateway.site.runtime import running
 from gateway.uploads import addresses
+from tests.embedded_stores import drain
 from tests.pinway_process import Serving
 
 pytestmark = pytest.mark.anyio
@@ -157,6 +158,50 @@ async def test_only_the_gateway_makes_addresses_and_only_for_a_while(
     answer = await client.http.put(url, content=picture())
     assert answer.status_code == 410
     assert "createUpload again" in answer.json()["errors"][0]["message"]
+
+
+async def a_new_user(client: Client, name: str) -> Client:
+    other = Client(client.http._transport.app, client.stores, client.settings)  # type: ignore[attr-defined]
+    made = await other.ask(f'mutation {{ signUp(input: {{username: "{name}"}}) {{ token }} }}')
+    other.http.headers["authorization"] = f"Bearer {made['signUp']['token']}"
+    return other
+
+
+def delete_account(name: str) -> str:
+    return f'mutation {{ deleteAccount(input: {{username: "{name}"}}) {{ deletedUserId }} }}'
+
+
+async def test_the_end_of_an_account_or_of_its_sessions_ends_its_uploads(client: Client) -> None:
+    for name, end in (
+        ("gone", delete_account("gone")),
+        ("away", "mutation { signOutEverywhere(input: {}) { errors { message } } }"),
+    ):
+        user = await a_new_user(client, name)
+        url = await user.upload()
+        await user.ask(end)
+        answer = await client.http.put(url, content=picture())
+        assert answer.status_code == 410, name
+        owner = url.rpartition("/")[2].partition(".")[0]
+        assert client.stores.pictures is not None
+        assert await client.stores.pictures.names(owner) == []
+
+
+async def test_a_picture_that_arrives_while_its_account_is_deleted_is_not_kept(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    user, pictures = await a_new_user(client, "late"), client.stores.pictures
+    assert pictures is not None
+    url, put = await user.upload(), pictures.put
+
+    async def late(name: str, content: bytes) -> None:
+        monkeypatch.setattr(pictures, "put", put)
+        await user.ask(delete_account("late"))
+        await drain(client.stores)
+        await put(name, content)
+
+    monkeypatch.setattr(pictures, "put", late)
+    assert (await client.http.put(url, content=picture())).status_code == 410
+    assert await pictures.names(url.rpartition("/")[2].partition(".")[0]) == []
 
 
 async def test_only_stored_sizes_are_served(client: Client) -> None:

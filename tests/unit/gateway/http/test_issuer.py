@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+import io
 import json
 import time
 from base64 import urlsafe_b64encode
+from http.client import HTTPMessage
 from pathlib import Path
 from typing import Any
+from urllib.request import Request
 
 import pytest
 
@@ -16,7 +19,7 @@ from datasources.errors import ConfigError, StoreUnavailable, Unauthenticated
 from gateway.http import issuer_keys
 from gateway.http.auth import Tokens
 from gateway.http.issuer import Issuer
-from gateway.http.issuer_keys import AGAIN, FRESH, IssuerKeys
+from gateway.http.issuer_keys import AGAIN, FRESH, IssuerKeys, Redirects
 from tests.issuer import ALL, NAME, OTHER, PRIVATE, USER, key_set, member, signed
 
 pytestmark = pytest.mark.anyio
@@ -77,6 +80,7 @@ async def test_another_claim_may_name_the_viewer(tmp_path: Path) -> None:
     [
         ({"exp": time.time() - A_DAY}, "expired"),
         ({"exp": None}, "no exp"),
+        ({"exp": 10**400}, "not valid"),
         ({"iss": None}, "no iss"),
         ({"iss": "https://other.example"}, "not for this gateway"),
         ({"aud": None}, "no aud"),
@@ -143,6 +147,15 @@ async def test_keys_for_other_uses_sign_nothing(tmp_path: Path) -> None:
     issuer = issuer_of(tmp_path, key_set(other, member("EdDSA", PRIVATE["EdDSA"], "EdDSA")))
     with pytest.raises(Unauthenticated):
         await viewer(issuer, signed("ES256"))
+
+
+@pytest.mark.parametrize("more", [{"alg": "none"}, {"kid": ["x"]}, {"kid": {}}, {"kid": 5}])
+async def test_a_member_of_another_kind_leaves_the_keys_beside_it(
+    tmp_path: Path, more: dict[str, Any]
+) -> None:
+    odd = member("RS256", PRIVATE["RS256"], "RS256") | more
+    issuer = issuer_of(tmp_path, key_set(odd, member("ES256", PRIVATE["ES256"], "some")))
+    assert await viewer(issuer, signed(kid=None)) == USER
 
 
 @pytest.mark.parametrize(
@@ -223,7 +236,13 @@ async def test_keys_outlive_their_issuer(
 
 
 @pytest.mark.parametrize(
-    "answer", [b"no HTTP\r\n\r\n", b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nx"]
+    "answer",
+    [
+        b"no HTTP\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nx",
+        b"HTTP/1.1 302 Found\r\nlocation: http://[x/\r\ncontent-length: 0\r\n\r\n",
+        b"HTTP/1.1 302 Found\r\nlocation: ftp://127.0.0.1/x\r\ncontent-length: 0\r\n\r\n",
+    ],
 )
 async def test_an_answer_that_is_no_http_leaves_the_keys_as_they_were(answer: bytes) -> None:
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -236,6 +255,27 @@ async def test_an_answer_that_is_no_http_leaves_the_keys_as_they_were(answer: by
         issuer = Issuer(NAME, IssuerKeys(f"http://127.0.0.1:{port}/"), "sub")
         with pytest.raises(StoreUnavailable, match="try again later"):
             await viewer(issuer, signed())
+
+
+@pytest.mark.parametrize(
+    ("origin", "target", "is_followed"),
+    [
+        ("https://id.example/keys", "https://cdn.example/keys", True),
+        ("http://127.0.0.1/keys", "https://id.example/keys", True),
+        ("https://id.example/keys", "http://id.example/keys", False),
+        ("https://id.example/keys", "ftp://id.example/keys", False),
+    ],
+)
+def test_a_redirect_never_leaves_https(origin: str, target: str, is_followed: bool) -> None:
+    """Anybody on the way of a plain request could put keys of their own into the set."""
+    asked = (Request(origin), io.BytesIO(), 302, "Found", HTTPMessage(), target)
+    if is_followed:
+        followed = Redirects().redirect_request(*asked)
+        assert followed is not None
+        assert followed.full_url == target
+    else:
+        with pytest.raises(OSError, match="redirect"):
+            Redirects().redirect_request(*asked)
 
 
 async def test_an_issuer_that_was_never_reached_is_no_fault_of_the_token(

@@ -62,6 +62,26 @@ def test_the_pixels_of_a_large_picture_are_copied_at_most_once() -> None:
     assert int(ran.stdout) < 2 * 4 * side * side
 
 
+def animated(side: int) -> bytes:
+    """A WebP of a few bytes: an animation of small frames on a large canvas."""
+    frames = [Image.new("RGB", (16, 16), (shade, 0, 0)) for shade in (1, 99, 200)]
+    content = encoded(frames[0], "WEBP", save_all=True, append_images=frames[1:])
+    at = content.index(b"VP8X") + 12
+    canvas = (side - 1).to_bytes(3, "little") * 2
+    return content[:at] + canvas + content[at + 6 :]
+
+
+def test_a_webp_takes_no_more_memory_than_other_pictures() -> None:
+    """The decoder of WebP holds four copies of the canvas."""
+    content = animated(5_000)
+    assert len(content) < 1_000
+    ran = subprocess.run([sys.executable, "-c", MEASURED], input=content, capture_output=True)
+    assert ran.returncode == 0, ran.stderr.decode()
+    assert int(ran.stdout) < 500_000_000
+    with pytest.raises(WrongPicture, match="a WebP may have 25 million pixels at most"):
+        decode(animated(5_001))
+
+
 def test_the_camera_s_orientation_is_applied_and_its_place_is_dropped() -> None:
     image = Image.new("RGB", (300, 100), "white")
     image.paste("red", (0, 0, 150, 100))
