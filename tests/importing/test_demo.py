@@ -111,6 +111,7 @@ def test_nobody_does_anything_before_they_came_nor_to_what_was_not_there() -> No
                 assert line.created >= since[UserLine, line.follower]
 
 
+@pytest.mark.nightly
 async def test_empty_stores_are_filled_and_filled_again_for_nothing(
     stores: Stores, tmp_path: Path
 ) -> None:

@@ -30,6 +30,7 @@ def test_a_client_sends_the_document_once_and_the_next_client_its_hash_alone(
     assert second.endswith("document and hash")
 
 
+@pytest.mark.nightly
 def test_each_tools_manifest_serves_its_clients_and_nothing_else_is_run(
     filled_demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -70,7 +70,7 @@ async def refuse(pairs: Pairs, words: tuple[str, ...], told: str) -> None:
     assert told in output
 
 
-@pytest.mark.parametrize("to", ["the slave", "the master"])
+@pytest.mark.parametrize("to", ["the slave", pytest.param("the master", marks=pytest.mark.nightly)])
 async def test_a_lost_pair_is_restored_as_of_a_moment_with_every_acknowledged_write(
     pairs: Pairs, tmp_path: Path, to: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

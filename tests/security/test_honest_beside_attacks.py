@@ -78,7 +78,14 @@ async def world(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World
         yield world
 
 
-@pytest.mark.parametrize("name", ATTACKS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param("operations as dear as allowed", marks=pytest.mark.nightly),
+        "counts of all users",
+        "cheap reads",
+    ],
+)
 async def test_many_requests_of_a_client_crowd_a_turn_no_more_than_one(
     world: World, name: str
 ) -> None:

@@ -8,6 +8,7 @@ from bench.smartfeed import run, week
 from bench.smartfeed.__main__ import QUICK
 
 
+@pytest.mark.nightly
 def test_a_week_compares_the_orders_and_shows_no_picture_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
