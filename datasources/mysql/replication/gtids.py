@@ -37,6 +37,14 @@ def earliest(positions: Collection[str]) -> str:
     return ",".join("-".join(map(str, gtid)) for gtid in firsts)
 
 
+def only_logged(position: str, known: str, logged: str) -> str:
+    """A position without the transactions of a known position in whose domains nothing was logged.
+    The position has no other transactions before the log."""
+    domains = {gtid.domain for gtid in parsed(logged)}
+    unlogged = {gtid for gtid in parsed(known) if gtid.domain not in domains}
+    return ",".join("-".join(map(str, gtid)) for gtid in parsed(position) if gtid not in unlogged)
+
+
 def is_before(one: str, other: str) -> bool:
     """Whether a position lacks transactions that another position has."""
     return any(last_in(one, gtid.domain) < gtid.sequence for gtid in parsed(other))

@@ -12,6 +12,15 @@ def test_a_position_has_the_last_transaction_of_each_domain() -> None:
     assert gtids.later("", "") == ""
 
 
+def test_a_known_transaction_of_a_domain_that_was_not_logged_is_no_place_in_the_logs() -> None:
+    assert gtids.only_logged("1-1-5,2-3-9", known="1-1-5,2-3-9", logged="1-1-5") == "1-1-5"
+    assert gtids.only_logged("1-1-5,2-3-9", known="1-1-4,2-3-9", logged="1-1-4,2-3-2") == (
+        "1-1-5,2-3-9"
+    )
+    # A later one was applied from the logs, so they have it.
+    assert gtids.only_logged("1-1-5,2-3-10", known="1-1-5,2-3-9", logged="1-1-5") == "1-1-5,2-3-10"
+
+
 def test_the_last_sequence_number_of_a_domain() -> None:
     assert gtids.last_in("1-1-5,2-3-9", 2) == 9
     assert gtids.last_in("1-1-5,1-2-9", 1) == 9
