@@ -4,11 +4,12 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 
 from datasources.errors import StaleTopology, StoreError, StoreTimeout, StoreUnavailable
-from datasources.mysql.errors import number
 from datasources.mysql.link import Link, connect
 from datasources.mysql.server import CONNECT_TIMEOUT, DRIVER_ERRORS, Server
+from datasources.mysql.snapshots import BEGIN, RELEASE, write_no_log
 from datasources.scans import MASTER, SLAVE, Moment, now
 from datasources.sql.dialect import MYSQL
 from datasources.sql.engine import Place, Row, object_place
@@ -25,19 +26,13 @@ _IDLE = 3600
 """Seconds after which the server ends a snapshot that is not read: files are written between two
 pages."""
 _FENCES = 256  # in a statement
-_DENIED = 1227
-_SAVEPOINT, _RELEASE = "SAVEPOINT snapshot", "ROLLBACK TO SAVEPOINT snapshot"
-"""A transaction holds the metadata locks of all tables that it has read, and the server compares
-each table with all of them: thousands of shards would take hours. A rollback to a savepoint that
-follows the snapshot releases the locks. The snapshot stays."""
 
 
 class ServerScan:
     """See `datasources.scans.Scan`. The link is in a transaction that has a snapshot."""
 
-    def __init__(self, server: Server, link: Link, moment: Moment, releases: bool) -> None:
+    def __init__(self, server: Server, link: Link, moment: Moment) -> None:
         self._server, self._link, self.moment = server, link, moment
-        self._releases = releases
 
     async def page(self, shard: int, table: Table, after: Row, limit: int) -> list[Row]:
         return await page(self._select(shard), MYSQL, table, after, limit)
@@ -51,8 +46,7 @@ class ServerScan:
         async def select(sql: str, args: tuple[object, ...]) -> list[Row]:
             text = f"SELECT {sql}".replace("{db}", place.database).replace("?", "%s")
             rows = await _run(self._server, self._link, text, args)
-            if self._releases:
-                await _run(self._server, self._link, _RELEASE)
+            await _run(self._server, self._link, RELEASE)
             return rows
 
         return select
@@ -97,31 +91,15 @@ async def _begin(server: Server, role: str, shards: Sequence[int], owner: str) -
         # MySQL has no such limit.
         if await _run(server, link, "SHOW VARIABLES LIKE 'idle_transaction_timeout'"):
             await _run(server, link, f"SET SESSION idle_transaction_timeout = {_IDLE}")
-        releases = await _releases_locks(server, link)
-        for statement in (
-            "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ",
-            "START TRANSACTION WITH CONSISTENT SNAPSHOT",
-            _SAVEPOINT,
-        ):
+        await write_no_log(partial(_run, server, link))
+        for statement in BEGIN:
             await _run(server, link, statement)
         moment = await _moment(server, link, role)
         await _check_owned(server, link, shards, owner)
     except BaseException:
         link.close()
         raise
-    return ServerScan(server, link, moment, releases)
-
-
-async def _releases_locks(server: Server, link: Link) -> bool:
-    """Whether a rollback to a savepoint will release locks. MariaDB does so only in a session that
-    writes no binary log, which the account may need the right BINLOG ADMIN for."""
-    try:
-        await _run(server, link, "SET SESSION sql_log_bin = 0")
-    except StoreError as error:
-        if error.__cause__ is None or number(error.__cause__) != _DENIED:
-            raise
-        return False
-    return True
+    return ServerScan(server, link, moment)
 
 
 async def _moment(server: Server, link: Link, role: str) -> Moment:

@@ -1,18 +1,18 @@
-"""A snapshot of a server keeps no table that it has read from being altered.
+"""A snapshot of a server keeps no table that it has read from being altered."""
 
-A transaction holds the metadata locks of all tables that it has read, and the server compares each
-table with all of them: a snapshot of 143,000 tables would take hours.
-"""
-
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 
 import msgspec
 import pytest
 
 from datasources.mysql import MySqlShards
+from datasources.mysql.replication.admin import Admin
+from datasources.mysql.replication.logical_copy import copy, snapshot
 from gateway.operate.dumps.tables import TABLES
 from tests.dumps.filled_shards import PINS, fill
 from tests.dumps.logged_shards import PATIENT, administer, opened_shards, topology
+from tests.private_mariadb import mariadb
 
 pytestmark = pytest.mark.anyio
 FIRST = 700
@@ -26,6 +26,13 @@ async def shards(port: int) -> AsyncIterator[MySqlShards]:
     await fill(shards, FIRST + 1)
     yield shards
     await shards.close()
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> Iterator[int]:
+    """The port of another server."""
+    with mariadb(tmp_path) as port:
+        yield port
 
 
 async def alter(port: int, shard: int) -> None:
@@ -43,6 +50,24 @@ async def test_a_scan_holds_no_lock_on_what_it_has_read(shards: MySqlShards, por
         assert await scan.page(FIRST + 1, stored, (), 1_000) == read  # still as of its beginning
         await alter(port, FIRST)
         await alter(port, FIRST + 1)
+
+
+async def test_a_copy_holds_no_lock_on_what_it_has_copied_and_its_writer_keeps_its_log(
+    shards: MySqlShards, port: int, other: int
+) -> None:
+    source, target = (
+        Admin("a server", f"mysql://127.0.0.1:{number}", "root", "") for number in (port, other)
+    )
+    async with snapshot(source):
+        before = await source.run(f"SELECT COUNT(*) FROM db{FIRST + 1:05d}.pins")
+        await copy(source, target, [f"db{FIRST:05d}"])
+        await fill(shards, FIRST + 1)
+        await copy(source, target, [f"db{FIRST + 1:05d}"])
+        await alter(port, FIRST)
+    assert await target.run(f"SELECT COUNT(*) FROM db{FIRST + 1:05d}.pins") == before
+    for admin in (source, target):
+        assert await admin.run("SELECT @@sql_log_bin") == [(1,)]
+        await admin.close()
 
 
 async def test_an_account_that_may_not_release_locks_reads_all_the_same(

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from datasources.mysql.replication.admin import Admin
 from datasources.mysql.replication.keysets import between
+from datasources.mysql.snapshots import BEGIN, RELEASE, write_no_log
 from datasources.replication.steps import Progress
 
 ROWS = 1_000  # rows in a statement
@@ -25,15 +26,11 @@ class Position(NamedTuple):
 
 @asynccontextmanager
 async def snapshot(source: Admin) -> AsyncIterator[Position]:
-    """A transaction that sees the source as of one place in its binlog."""
-    await source.script(
-        (
-            "SET SESSION idle_transaction_timeout = 0",
-            "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ",
-            "START TRANSACTION WITH CONSISTENT SNAPSHOT",
-        )
-    )
+    """A transaction that sees the source as of one place in its binlog. It is for reads alone: the
+    session writes no binary log meanwhile."""
     try:
+        await write_no_log(source.run)
+        await source.script(("SET SESSION idle_transaction_timeout = 0", *BEGIN))
         found = {
             name.decode(): value.decode()
             for name, value in await source.run("SHOW STATUS LIKE 'binlog_snapshot_%%'")
@@ -42,7 +39,7 @@ async def snapshot(source: Admin) -> AsyncIterator[Position]:
         [[gtids]] = await source.run("SELECT BINLOG_GTID_POS(%s, %s)", (file, offset))
         yield Position(file, offset, gtids.decode())
     finally:
-        await source.run("ROLLBACK")
+        await source.close()  # no later write of this session may be missing in the log
 
 
 async def copy(
@@ -62,6 +59,7 @@ async def copy(
             f"SHOW FULL TABLES FROM {database} WHERE table_type = 'BASE TABLE'"
         ):
             await _copy_table(source, target, database, table.decode())
+        await source.run(RELEASE)
     progress(len(databases), len(databases))
 
 

@@ -14,6 +14,7 @@ from datasources.mysql.replication.admin import Admin
 from datasources.mysql.replication.channels import Channels
 from datasources.mysql.replication.keysets import Condition, between
 from datasources.mysql.replication.logical_copy import Position, snapshot
+from datasources.mysql.snapshots import RELEASE
 from datasources.replication.sides import Difference, Report
 from datasources.replication.steps import Progress
 from datasources.sql.engine import Row, object_place
@@ -78,6 +79,7 @@ async def compare(
             for name in sorted(ours.keys() - {table.name for table in alike}):
                 found.append(Difference(shard, name, "", "its columns"))
             rows += await _compare_tables(source, follower, alike, found, writer)
+            await together(side.run(RELEASE) for side in (source, follower))
             if len(found) > MOST:
                 raise StoreConflict(f"more than {MOST} rows differ: copy the shards again")
         progress(len(shards), len(shards))
