@@ -59,10 +59,10 @@ def test_the_pages_commands_work_in_their_order(folder: Path) -> None:
     assert "the mapping fits the source" in said["check"]
     assert "4711: not copied" in said["find"]
     assert re.search(
-        r"looked at 1 changed rows: 0\.\d s behind, at binlog\.\d+:\d+", said["follow"]
+        r"looked at 1 changed rows: \d+\.\d s behind, at binlog\.\d+:\d+", said["follow"]
     )
     assert "equal, 0 differences" in said["verify"]
-    assert re.search(r"writes were refused for 0\.\d+ s", said["cut-over"])
+    assert re.search(r"writes were refused for \d+\.\d+ s", said["cut-over"])
     assert (folder / "opened").exists()
     assert re.search(r"brought 0 rows back: \d+\.\d s behind; 0 changes left out", said["back"])
     assert re.search(r"compared \d+ rows: 0 differences", said["back --compare"])
