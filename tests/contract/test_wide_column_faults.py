@@ -205,7 +205,7 @@ async def test_a_killed_thrift_server_and_one_that_is_stopped_come_back(
     clusters: Stack, url: str, hbase_table: Table
 ) -> None:
     server = clusters.services["hbase-standby-thrift"]
-    store = hbase(url, deadline=2)
+    store = hbase(url, deadline=20)  # seconds: the machine may be busy
     kit = Kit(store, hbase_table)
     await fill(kit)
     try:
