@@ -166,7 +166,7 @@ async def test_a_server_that_was_restarted_between_two_calls_is_not_noticed(
 async def test_a_server_that_hangs_times_out_and_its_late_answers_reach_nobody(
     relay: Relay, hbase_table: Table
 ) -> None:
-    store = through(relay, pool_size=4, deadline=2)
+    store = through(relay, pool_size=4, deadline=10)
     kit = Kit(store, hbase_table)
     await fill(kit)
     relay.stall()
