@@ -29,22 +29,25 @@ BOARDS = 500  # boards whose follows are read at a time
 async def blocked(stores: Stores, task: Blocked, cursor: bytes | None, advance: Advance) -> None:
     """End memberships and remove follows, in both directions."""
     await members.end_between(stores, task.viewer_id, task.user_id)
-    for follower_id, user_id in (
-        (task.viewer_id, task.user_id),
-        (task.user_id, task.viewer_id),
-    ):
-        await _unfollow(stores, task, follower_id, user_id, [user_id])
+    await end_follows_between(stores, task.viewer_id, task.user_id, task.at)
+
+
+async def end_follows_between(stores: Stores, one_id: int, other_id: int, at: int) -> None:
+    """Remove the follows between two users and of their boards, after a block at epoch ms `at`."""
+    for follower_id, user_id in ((one_id, other_id), (other_id, one_id)):
+        await end_follows(stores, follower_id, user_id, [user_id], at)
         owned: PageRequest | None = PageRequest(ListKey(Mapping.USER_HAS_BOARDS, user_id), BOARDS)
         while owned:
             [rows] = await stores.shards.mappings.pages([owned])
-            await _unfollow(stores, task, follower_id, user_id, [row.to_id for row in rows])
+            await end_follows(stores, follower_id, user_id, [row.to_id for row in rows], at)
             owned = owned.next(rows)
 
 
-async def _unfollow(
-    stores: Stores, task: Blocked, follower_id: int, user_id: int, target_ids: list[int]
+async def end_follows(
+    stores: Stores, follower_id: int, user_id: int, target_ids: list[int], at: int | None = None
 ) -> None:
-    """Remove the follower's follows of a user and of some boards of this user."""
+    """Remove the follower's follows of a user and of some boards of this user (`target_ids`): while
+    a block holds, all of them; and after an unblock those that are not newer than epoch ms `at`."""
     keys = [EdgeKey(FOLLOWS[kind_of(id)], follower_id, id) for id in target_ids]
     found = await stores.shards.mappings.edges(keys) if keys else {}
     followed = [key for key in keys if key in found and found[key].active]
@@ -52,18 +55,21 @@ async def _unfollow(
         return
 
     async def work(tx: ShardTx) -> Change:
-        rows, tasks, at = Rows(tx), list[AnyTask](), now_ms()
+        rows, tasks, now = Rows(tx), list[AnyTask](), now_ms()
         for mapping in dict.fromkeys(key.mapping for key in followed):
             await tx.head(ListKey(mapping, follower_id))
         holds = await blocks.hold_in(tx, follower_id, user_id)
         for key, edge in (await tx.edges(followed)).items():
-            if not edge.active or not (holds or edge.sequence <= task.at * SEQUENCE_STEP):
+            older = at is not None and edge.sequence <= at * SEQUENCE_STEP
+            if not edge.active or not (holds or older):
                 continue
             ended = edge._replace(version=edge.version + 1, active=False)
             await rows.put(key.mapping, ended)
             await rows.put(REVERSE[key.mapping], ended.reversed())
             tasks.append(
-                Unfollowed(viewer_id=follower_id, target_id=key.to_id, version=ended.version, at=at)
+                Unfollowed(
+                    viewer_id=follower_id, target_id=key.to_id, version=ended.version, at=now
+                )
             )
         return rows.change(tasks=tasks)
 

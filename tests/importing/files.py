@@ -72,6 +72,22 @@ def follow(follower: str, **target: str) -> dict[str, Any]:
     return {"type": "follow", "follower": follower, **target}
 
 
+def block(viewer: str, user: str, **fields: Any) -> dict[str, Any]:
+    return {"type": "block", "viewer": viewer, "user": user, **fields}
+
+
+def mute(viewer: str, user: str) -> dict[str, Any]:
+    return {"type": "mute", "viewer": viewer, "user": user}
+
+
+def hide(viewer: str, pin: str) -> dict[str, Any]:
+    return {"type": "hide", "viewer": viewer, "pin": pin}
+
+
+def preference(viewer: str, see: str, **target: str) -> dict[str, Any]:
+    return {"type": "preference", "viewer": viewer, "see": see, **target}
+
+
 def like(user: str, pin: str) -> dict[str, Any]:
     return {"type": "like", "user": user, "pin": pin}
 

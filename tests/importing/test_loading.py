@@ -27,15 +27,19 @@ from tests.embedded_stores import drain
 from tests.faulty import Preceded
 from tests.importing.files import (
     NO_FEEDS,
+    block,
     board,
     collaborator,
     comment,
     follow,
     give,
+    hide,
     import_file,
     interest,
     like,
+    mute,
     pin,
+    preference,
     section,
     take,
     user,
@@ -214,6 +218,19 @@ async def test_pins_of_secret_boards_are_in_no_public_list(stores: Stores) -> No
         (follow("ann", user="b"), "there is no user 'b'"),
         (follow("ann", board="tea"), "there is no board 'tea'"),
         (follow("ann", interest="p"), "there is no interest 'p'"),
+        (block("bob", "cleo"), "'bob' has a block of user 'cleo' already, in line 10"),
+        (block("ann", "nobody"), "there is no user 'nobody'"),
+        (block("nobody", "ann"), "there is no user 'nobody'"),
+        (block("ann", "ann"), "user 'ann' can't block themselves"),
+        (mute("ann", "ann"), "user 'ann' can't mute themselves"),
+        (mute("ann", "nobody"), "there is no user 'nobody'"),
+        (hide("ann", "nothing"), "there is no pin 'nothing'"),
+        (preference("ann", "more", board="b"), "'ann' has a preference of board 'b' already"),
+        (preference("ann", "less", board="tea"), "there is no board 'tea'"),
+        (preference("ann", "less", interest="b"), "there is no interest 'b'"),
+        (preference("ann", "usual", board="b"), "Invalid enum value 'usual' - at `$.see`"),
+        (preference("ann", "less"), "Expected one of `user`, `board` and `interest`, got 0"),
+        ({"type": "blok"}, "Invalid value 'blok' - at `$.type`"),
     ],
 )
 async def test_a_bad_line_is_told_by_its_number_and_the_rest_loaded(
@@ -222,18 +239,19 @@ async def test_a_bad_line_is_told_by_its_number_and_the_rest_loaded(
     good = (
         user("ann"), interest("tea"), board("b", "ann"), pin("p", "b", sequence="5"),
         like("ann", "p"), follow("ann", board="b"), section("s", "b", sequence="7"),
-        user("bob"), collaborator("b", "bob"),
+        user("bob"), collaborator("b", "bob"), block("bob", "cleo"),
+        preference("ann", "less", board="b"), user("cleo"),
     )  # fmt: skip
     heard: list[Bad] = []
     data = [x if isinstance(x, bytes) else msgspec.json.encode(x) for x in (*good, line)]
     lines = json_lines(io.BytesIO(b"\n".join(data)))
     report = await import_entries(stores, lines, options=NO_FEEDS, on_bad=heard.append)
-    assert [bad.line for bad in report.bad] == [10]
+    assert [bad.line for bad in report.bad] == [13]
     assert says in report.bad[0].message
     assert heard == report.bad
     assert report.bad_lines == 1
     exported = canonical_set(await give(stores))
-    assert canonical_set(b"\n".join(data[:9])) <= exported
+    assert canonical_set(b"\n".join(data[:12])) <= exported
     assert await audit(stores) == []
 
 

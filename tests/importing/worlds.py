@@ -278,6 +278,8 @@ def worlds(draw: st.DrawFn) -> list[bytes]:
             created=_time,
         )
     lines += _likes_and_follows(draw, users, boards, pins, interests)
+    lines = [*_apart(draw, users, boards, lines)]
+    lines += _preferences(draw, users, boards, pins, interests)
     return draw(st.permutations([encode(line) for line in lines]))
 
 
@@ -304,6 +306,53 @@ def _likes_and_follows(
                 else:
                     edge |= {"type": "follow", "follower": user["key"], kind: target["key"]}
                 yield _given(edge)
+
+
+def _apart(
+    draw: st.DrawFn,
+    users: list[dict[str, Any]],
+    boards: list[dict[str, Any]],
+    lines: list[dict[str, Any]],
+) -> Iterator[dict[str, Any]]:
+    """Some blocks, and the lines without the follows and memberships that these blocks end."""
+    owners = {board["key"]: board["owner"] for board in boards}
+    apart = set[frozenset[str]]()
+    for user in users:
+        for other in users:
+            if other is not user and draw(st.integers(0, 4)) == 0:
+                apart.add(frozenset((user["key"], other["key"])))
+                edge = {"type": "block", "viewer": user["key"], "user": other["key"]}
+                yield _given({**edge, "created": draw(_time)})
+    for line in lines:
+        owner = owners.get(line.get("board", ""), "")
+        pair = frozenset()
+        if line["type"] == "collaborator":
+            pair = frozenset((line["user"], owner))
+        elif line["type"] == "follow":
+            pair = frozenset((line["follower"], line.get("user", owner)))
+        if pair not in apart:
+            yield line
+
+
+def _preferences(
+    draw: st.DrawFn,
+    users: list[dict[str, Any]],
+    boards: list[dict[str, Any]],
+    pins: list[dict[str, Any]],
+    interests: list[dict[str, Any]],
+) -> Iterator[dict[str, Any]]:
+    """Mutes, hidden pins that are no repins, and what users see less and more of."""
+    pictures = [pin for pin in pins if "source" not in pin]
+    kinds = {"user": ["mute", "less", "more"], "pin": ["hide"]}
+    for user in users:
+        for target in (*users, *boards, *pictures, *interests):
+            kind = target["type"]
+            chosen = draw(st.sampled_from([None, *kinds.get(kind, ["less", "more"])]))
+            if chosen is None or target is user:
+                continue
+            line = {"viewer": user["key"], kind: target["key"], "created": draw(_time)}
+            tuned = {"type": "preference", "see": chosen}
+            yield _given({**line, **(tuned if chosen in ("less", "more") else {"type": chosen})})
 
 
 def _given(fields: dict[str, Any]) -> dict[str, Any]:

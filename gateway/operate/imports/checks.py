@@ -3,6 +3,7 @@ Each fault is reported with its line. The line is left out, together with the li
 it."""
 
 from feed_engine.writes import collaborators, sections
+from gateway.operate.imports.choice_lists import LISTS
 from gateway.operate.imports.report import Complaints
 from gateway.operate.imports.spool import Spool
 
@@ -35,6 +36,7 @@ def index(spool: Spool) -> None:
         ("pin_sections", "section, sequence"),
         ("likes", "user, pin"),
         ("follows", "follower, kind, target"),
+        ("choices", "viewer, what, kind, target"),
     ):
         name = f"{table}_{columns.replace(', ', '_')}"
         spool.db.execute(f"CREATE INDEX IF NOT EXISTS {name} ON {table} ({columns})")
@@ -62,6 +64,8 @@ def doubles(spool: Spool, complaints: Complaints) -> None:
     _drop_later(
         spool, complaints, "follows", "follower, kind, target", "{0!r} follows {1} {2!r} already"
     )
+    message = "{0!r} has a {1} of {2} {3!r} already"
+    _drop_later(spool, complaints, "choices", "viewer, what, kind, target", message)
 
 
 def references(spool: Spool, complaints: Complaints) -> None:
@@ -88,6 +92,7 @@ def references(spool: Spool, complaints: Complaints) -> None:
     _dangling(spool, complaints, "follows", "follower", "users")
     for kind in ("user", "board", "interest"):
         _dangling(spool, complaints, "follows", "target", f"{kind}s", f"AND f.kind = '{kind}'")
+    _choices(spool, complaints)
     _covers(spool, complaints)
     _sections(spool, complaints)
 
@@ -188,6 +193,16 @@ def _collaborators(spool: Spool, complaints: Complaints) -> None:
     for only, what in (("NOT invited", "boards to collaborate on"), ("invited", "invitations")):
         of_user = (collaborators.MOST_BOARDS, what, only)
         _crowded(spool, complaints, table, "user", *of_user)
+
+
+def _choices(spool: Spool, complaints: Complaints) -> None:
+    """Leave out choices of missing viewers, about missing objects, and too many of a viewer."""
+    _dangling(spool, complaints, "choices", "viewer", "users")
+    for kind in ("user", "board", "interest", "pin"):
+        _dangling(spool, complaints, "choices", "target", f"{kind}s", f"AND f.kind = '{kind}'")
+    for mapping, (most, what) in LISTS.items():
+        only = f"mapping = '{mapping.value}'"
+        _crowded(spool, complaints, "choices", "viewer", most, what, only)
 
 
 def _sections(spool: Spool, complaints: Complaints) -> None:

@@ -16,25 +16,21 @@ from datasources.mappings import (
     SEQUENCE_STEP,
     Edge,
     EdgeKey,
-    ListKey,
     Mapping,
-    PageRequest,
-    next_pages,
 )
 from datasources.protocols import Stores
 from datasources.records import Board, Comment, Image, Interest, Pin, Record, Section, User
 from feed_engine.transactions.key_kinds import issuer_and_subject
 from feed_engine.writes.members import FIELDS, INVITES
+from gateway.operate.imports.export_lists import lines_of_lists
 from gateway.operate.imports.jsonl import (
     KEY_LENGTH,
     AnyLine,
     BoardLine,
     CollaboratorLine,
     CommentLine,
-    FollowLine,
     ImageField,
     InterestLine,
-    LikeLine,
     PinLine,
     SectionLine,
     UserLine,
@@ -45,14 +41,7 @@ from gateway.operate.imports.keys import Keys
 from gateway.operate.imports.report import OnProgress, Progress, silent
 
 _OBJECTS = 1000  # objects in a read
-_LISTS, _PAGE = 250, 500
 _ORDER = (Kind.USER, Kind.INTEREST, Kind.BOARD, Kind.SECTION, Kind.PIN, Kind.COMMENT)
-_EDGES = {
-    Mapping.USER_LIKES_PINS: ("likes", Kind.PIN),
-    Mapping.USER_FOLLOWS_USERS: ("follows", Kind.USER),
-    Mapping.USER_FOLLOWS_BOARDS: ("follows", Kind.BOARD),
-    Mapping.USER_FOLLOWS_INTERESTS: ("follows", Kind.INTEREST),
-}
 
 
 async def export_file(
@@ -88,9 +77,9 @@ async def export_file(
                 progress(Progress(stage, min(done, total), total, stage))
         before = lines
         async for found in _walk(stores, Kind.USER):
-            async for edges in _edges(stores, keys, [user.id for user in found]):
+            async for edges in lines_of_lists(stores, keys, [user.id for user in found]):
                 lines += _write(out, edges)
-                progress(Progress("likes and follows", lines - before, None, "lines"))
+                progress(Progress("lists of users", lines - before, None, "lines"))
     finally:
         keys.close()
     return lines
@@ -289,32 +278,3 @@ def _collaborators(
 
 def _image(image: Image | None) -> ImageField | None:
     return ImageField(**msgspec.structs.asdict(image)) if image else None
-
-
-async def _edges(stores: Stores, keys: Keys, users: list[int]) -> AsyncIterator[list[AnyLine]]:
-    """The likes and follows of some users."""
-    lists = [ListKey(mapping, user) for user in users for mapping in _EDGES]
-    for start in range(0, len(lists), _LISTS):
-        requests = [PageRequest(key, _PAGE) for key in lists[start : start + _LISTS]]
-        while requests:
-            pages = await stores.shards.mappings.pages(requests)
-            known = keys.of([*users, *(edge.to_id for page in pages for edge in page)])
-            yield [
-                _edge_line(request.key.mapping, known[edge.from_id], known[edge.to_id], created)
-                for request, page in zip(requests, pages, strict=True)
-                for edge in page
-                if edge.from_id in known and edge.to_id in known
-                for created in (edge.sequence // SEQUENCE_STEP,)
-            ]
-            requests = next_pages(requests, pages)
-
-
-def _edge_line(mapping: Mapping, user: str, target: str, created: int) -> AnyLine:
-    match mapping:
-        case Mapping.USER_LIKES_PINS:
-            return LikeLine(user=user, pin=target, created=time_of(created))
-        case Mapping.USER_FOLLOWS_USERS:
-            return FollowLine(follower=user, user=target, created=time_of(created))
-        case Mapping.USER_FOLLOWS_BOARDS:
-            return FollowLine(follower=user, board=target, created=time_of(created))
-    return FollowLine(follower=user, interest=target, created=time_of(created))

@@ -9,7 +9,7 @@ import hashlib
 import unicodedata
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
@@ -181,6 +181,39 @@ class FollowLine(Line, frozen=True, kw_only=True, tag="follow"):
     interest: Key | None = None
 
 
+class BlockLine(Line, frozen=True, kw_only=True, tag="block"):
+    """A block. `viewer` blocks `user`."""
+
+    viewer: Key
+    user: Key
+
+
+class MuteLine(Line, frozen=True, kw_only=True, tag="mute"):
+    """A mute. `viewer` mutes `user`."""
+
+    viewer: Key
+    user: Key
+
+
+class HideLine(Line, frozen=True, kw_only=True, tag="hide"):
+    """A picture that `viewer` hides in the home feed: `pin` and its repins."""
+
+    viewer: Key
+    pin: Key
+
+
+class PreferenceLine(Line, frozen=True, kw_only=True, tag="preference"):
+    """A user, a board or an interest (exactly one) of which `viewer` sees less or more."""
+
+    viewer: Key
+    see: Literal["less", "more"]
+    user: Key | None = None
+    board: Key | None = None
+    interest: Key | None = None
+
+
+ChoiceLine = BlockLine | MuteLine | HideLine | PreferenceLine
+"""What a viewer chose about a user, a pin, a board or an interest."""
 AnyLine = (
     UserLine
     | InterestLine
@@ -191,6 +224,7 @@ AnyLine = (
     | CommentLine
     | LikeLine
     | FollowLine
+    | ChoiceLine
 )
 
 
@@ -251,6 +285,12 @@ def canonical(line: AnyLine) -> bytes:
         places = (field for field in line.__struct_fields__ if field.endswith("sequence"))
         changes |= {field: None for field in places if getattr(line, field) == default}
     return _ENCODER.encode(msgspec.structs.replace(line, **changes))
+
+
+def target_of(line: FollowLine | ChoiceLine) -> tuple[str, str]:
+    """The kind and the key of the one object that the line is about."""
+    fields = ("user", "board", "interest", "pin")
+    return next((kind, key) for kind in fields if (key := getattr(line, kind, None)) is not None)
 
 
 def created_ms(line: AnyLine) -> int:
@@ -318,12 +358,15 @@ def _problem(line: AnyLine) -> str | None:
         return _blank("name")
     if isinstance(line, CommentLine) and not line.text.strip():
         return _blank("text")
-    if isinstance(line, FollowLine):
+    if isinstance(line, FollowLine | PreferenceLine):
         targets = [t for t in (line.user, line.board, line.interest) if t is not None]
         if len(targets) != 1:
             return f"Expected one of `user`, `board` and `interest`, got {len(targets)}"
-        if line.user == line.follower:
-            return f"user {line.user!r} can't follow themselves"
+    if isinstance(line, FollowLine) and line.user == line.follower:
+        return f"user {line.user!r} can't follow themselves"
+    if isinstance(line, BlockLine | MuteLine) and line.user == line.viewer:
+        does = "block" if isinstance(line, BlockLine) else "mute"
+        return f"user {line.user!r} can't {does} themselves"
     return None
 
 

@@ -1,9 +1,10 @@
 """`pinway import`: imports a file of bookmarks or JSON Lines, in two passes.
 
 The first pass checks every line and stores the valid lines in a temporary file (`spool`). The
-second pass writes them in the order of their dependencies: users and interests, boards, sections
-and collaborators, pins by waves of repins, then comments, likes and follows, in batches of one
-shard. Every write is idempotent, so an import that was killed can be run again.
+second pass writes them in the order of their dependencies: users and interests, blocks, boards,
+sections and collaborators, pins by waves of repins, then comments, likes, follows, mutes and
+preferences, in batches of one shard. Every write is idempotent, so an import that was killed can be
+run again.
 """
 
 import asyncio
@@ -21,6 +22,7 @@ from feed_engine.related.walks import Walks
 from feed_engine.search.upkeep import note_all
 from gateway.operate.imports import (
     checks,
+    choices,
     collaborators,
     edges,
     feeds,
@@ -198,6 +200,7 @@ async def write_lines(load: Load) -> None:
     await private_keys.claim_keys(load)
     if not whole:
         checks.references(load.spool, load.complaints)
+    await choices.load_blocks(load)
     if not await objects.load_boards(load):
         checks.references(load.spool, load.complaints)
     await sections.load_sections(load)
@@ -208,6 +211,8 @@ async def write_lines(load: Load) -> None:
     await objects.load_comments(load)
     await edges.load_likes(load)
     await edges.load_follows(load)
+    await choices.end_blocked_follows(load)
+    await choices.load_preferences(load)
     await patiently(partial(note_all, load.stores))
     if load.options.feeds:
         await feeds.build(load)

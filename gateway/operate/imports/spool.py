@@ -6,24 +6,32 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from datasources.mappings import Mapping
 from gateway.operate.imports.jsonl import (
+    BlockLine,
     BoardLine,
+    ChoiceLine,
     CollaboratorLine,
     CommentLine,
     FollowLine,
+    HideLine,
     InterestLine,
     LikeLine,
+    MuteLine,
     PinLine,
+    PreferenceLine,
     SectionLine,
     UserLine,
     created_ms,
     sequence_of,
+    target_of,
 )
 from gateway.operate.imports.lines import Entry
 from gateway.operate.imports.scratch import Database, open_kept, open_scratch
 
 # n is the order in the file, `line` the line's number. `name` must be unique in addition to the
-# key.
+# key. `choices` are blocks, mutes and preferences: `what` is the line's type, `mapping` the list
+# of the viewer that the choice is in.
 _SCHEMA = """
 CREATE TABLE users (n INTEGER PRIMARY KEY, line INT, key TEXT, name TEXT, adopt INT, data BLOB,
                     id INT);
@@ -45,6 +53,11 @@ CREATE TABLE follows (n INTEGER PRIMARY KEY, line INT, follower TEXT, kind TEXT,
                       created INT);
 CREATE TABLE affected (user_id INTEGER PRIMARY KEY);
 """
+# A kept spool of an earlier version has no such table.
+_CHOICES = """
+CREATE TABLE IF NOT EXISTS choices (n INTEGER PRIMARY KEY, line INT, viewer TEXT, what TEXT,
+                                    mapping TEXT, kind TEXT, target TEXT, created INT)
+"""
 _INSERTS = {
     "users": "INSERT INTO users (line, key, name, adopt, data) VALUES (?, ?, ?, ?, ?)",
     "interests": "INSERT INTO interests (line, key, name, data) VALUES (?, ?, ?, ?)",
@@ -59,6 +72,8 @@ _INSERTS = {
     "comments": "INSERT INTO comments (line, key, pin, author, data) VALUES (?, ?, ?, ?, ?)",
     "likes": "INSERT INTO likes (line, user, pin, created) VALUES (?, ?, ?, ?)",
     "follows": "INSERT INTO follows (line, follower, kind, target, created) VALUES (?, ?, ?, ?, ?)",
+    "choices": "INSERT INTO choices (line, viewer, what, mapping, kind, target, created) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?)",
 }
 _BATCH = 5000  # rows
 
@@ -80,6 +95,7 @@ class Spool:
     def _use(self, db: Database) -> None:
         self.db = db
         self.db.execute("PRAGMA cache_size = -65536")
+        self.db.execute(_CHOICES)
         self._waiting: dict[str, list[tuple[Any, ...]]] = {table: [] for table in _INSERTS}
         self._pins: int = db.execute("SELECT coalesce(max(n), 0) FROM pins").fetchone()[0]
 
@@ -109,12 +125,12 @@ class Spool:
             case LikeLine():
                 self._put("likes", (line, parsed.user, parsed.pin, created_ms(parsed)))
             case FollowLine():
-                kind, target = next(
-                    (kind, key)
-                    for kind in ("user", "board", "interest")
-                    if (key := getattr(parsed, kind)) is not None
-                )
-                self._put("follows", (line, parsed.follower, kind, target, created_ms(parsed)))
+                about = (*target_of(parsed), created_ms(parsed))
+                self._put("follows", (line, parsed.follower, *about))
+            case BlockLine() | MuteLine() | HideLine() | PreferenceLine():
+                what = parsed.__struct_config__.tag
+                about = (*target_of(parsed), created_ms(parsed))
+                self._put("choices", (line, parsed.viewer, what, _list_of(parsed).value, *about))
             case CommentLine():
                 self._put("comments", (line, parsed.key, parsed.pin, parsed.author, data))
             case BoardLine():
@@ -166,6 +182,18 @@ class Spool:
         if waiting:
             self.many(_INSERTS[table], waiting)
             waiting.clear()
+
+
+def _list_of(line: ChoiceLine) -> Mapping:
+    """The list of the viewer that the choice is in."""
+    match line:
+        case BlockLine():
+            return Mapping.USER_BLOCKS_USERS
+        case MuteLine():
+            return Mapping.USER_MUTES_USERS
+        case HideLine():
+            return Mapping.USER_HIDES_PINS
+    return Mapping.USER_SEES_LESS if line.see == "less" else Mapping.USER_SEES_MORE
 
 
 def _default_place(line: PinLine | SectionLine) -> str:
