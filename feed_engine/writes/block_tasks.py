@@ -46,8 +46,9 @@ async def end_follows_between(stores: Stores, one_id: int, other_id: int, at: in
 async def end_follows(
     stores: Stores, follower_id: int, user_id: int, target_ids: list[int], at: int | None = None
 ) -> None:
-    """Remove the follower's follows of a user and of some boards of this user (`target_ids`): while
-    a block holds, all of them; and after an unblock those that are not newer than epoch ms `at`."""
+    """Remove the follower's follows of a user and of some boards of this user (`target_ids`). A
+    follow that is newer than epoch ms `at`, or any follow without `at`, goes only while a block
+    holds."""
     keys = [EdgeKey(FOLLOWS[kind_of(id)], follower_id, id) for id in target_ids]
     found = await stores.shards.mappings.edges(keys) if keys else {}
     followed = [key for key in keys if key in found and found[key].active]

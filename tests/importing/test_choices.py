@@ -283,7 +283,11 @@ async def test_imported_blocks_mutes_and_preferences_hold_in_a_gateway_with_full
     tied += [follow(name, interest="tea") for name in names]
     world = [
         *(*PEOPLE, board("a", "ann"), board("b", "bob"), *tied),
-        *(pin(f"{key}{n}", key, title=f"{key}{n}", interests=["tea"]) for key in "ab" for n in "12"),
+        *(
+            pin(f"{key}{n}", key, title=f"{key}{n}", interests=["tea"])
+            for key in "ab"
+            for n in "12"
+        ),
         *(block("ann", "bob"), mute("cleo", "bob"), hide("cleo", "a1")),
     ]
     assert (await take(stores, *world, options=ImportOptions())).bad == []

@@ -39,7 +39,7 @@ def time(seconds: float) -> str:
 
 def large(pins: int, seed: int = 1) -> Iterator[bytes]:
     """A file with `pins` pins in random order: a user for 200 pins, a board for 25, repins, likes,
-    comments and follows, with most of them on few objects."""
+    comments, follows and preferences, with most of them on few objects, and blocks."""
     rng = random.Random(seed)
     lines = list(_large(pins, rng))
     rng.shuffle(lines)
@@ -83,6 +83,17 @@ def _large(pins: int, rng: random.Random) -> Iterator[bytes]:
         )
         guest = {"board": f"b{n}", "user": f"u{(n + 1) % users}", "created": moment()}
         yield encode({"type": "collaborator", "invited": n % 3 == 2, **guest})
+    pictures = [n for n in range(pins) if n % 5 != 4]
+    for n in range(users):
+        viewer = {"viewer": f"u{n}", "created": moment()}
+        yield encode({"type": "mute", "user": f"u{(n + 2) % users}", **viewer})
+        yield encode({"type": "hide", "pin": f"p{rng.choice(pictures)}", **viewer})
+        see = rng.choice(("less", "more"))
+        yield encode({"type": "preference", "see": see, "board": f"b{some(boards)}", **viewer})
+        # Nobody follows these users, and they are on no board: so a block ends nothing.
+        stranger = {"key": f"x{n}", "username": f"user_x{n}"}
+        yield encode({"type": "user", "created": moment(), **stranger})
+        yield encode({"type": "block", "user": f"x{n}", **viewer})
     for n in range(pins):
         line: dict[str, Any] = {
             "type": "pin",

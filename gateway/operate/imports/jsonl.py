@@ -213,7 +213,7 @@ class PreferenceLine(Line, frozen=True, kw_only=True, tag="preference"):
 
 
 ChoiceLine = BlockLine | MuteLine | HideLine | PreferenceLine
-"""What a viewer chose about a user, a pin, a board or an interest."""
+"""A viewer's choice about a user, a pin, a board or an interest."""
 AnyLine = (
     UserLine
     | InterestLine
