@@ -123,7 +123,7 @@ class _Choosing:
                 line,
                 viewer,
                 Mapping(mapping),
-                Edge(viewer_id, pictures.get(id, id), created * SEQUENCE_STEP, 1),
+                Edge(viewer_id, pictures.get(id) or id, created * SEQUENCE_STEP, 1),
             )
             for line, viewer, mapping, viewer_id, id, created in batch
         ]
@@ -134,7 +134,8 @@ class _Choosing:
         self.new, self.left_out = 0, []
         lists = dict.fromkeys(ListKey(mapping, edge.from_id) for _, _, mapping, edge in self.rows)
         sizes = {key: (await tx.head(key)).size for key in lists}
-        there = {*await tx.edges([key for _, _, *row in self.rows for key in _alike(*row)])}
+        wanted = [key for _, _, mapping, edge in self.rows for key in _alike(mapping, edge)]
+        there = {*await tx.edges(wanted)}
         for line, viewer, mapping, edge in self.rows:
             alike, key = _alike(mapping, edge), ListKey(mapping, edge.from_id)
             if not there.isdisjoint(alike):

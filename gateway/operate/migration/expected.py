@@ -16,6 +16,7 @@ from datasources.records import Board, Comment, Interest, Pin, Record, User
 from gateway.operate.imports.jsonl import (
     AnyLine,
     BoardLine,
+    ChoiceLine,
     CollaboratorLine,
     CommentLine,
     FollowLine,
@@ -84,7 +85,7 @@ async def find(stores: Stores, name: str, refs: Iterable[Ref]) -> Found:
 
 def refs_of(line: AnyLine) -> list[Ref]:
     """The objects that a line is compared with."""
-    edge = LikeLine | FollowLine | CollaboratorLine
+    edge = LikeLine | FollowLine | CollaboratorLine | ChoiceLine
     own = [] if isinstance(line, edge) else [Ref(_kind(line), line.key)]
     return [*own, *uses(line)]
 

@@ -7,6 +7,7 @@ from feed_engine.transactions.key_kinds import KINDS
 from gateway.operate.imports.jsonl import (
     AnyLine,
     BoardLine,
+    ChoiceLine,
     CollaboratorLine,
     CommentLine,
     FollowLine,
@@ -48,6 +49,8 @@ class Item(NamedTuple):
 
 def item_of(line: AnyLine) -> Item:
     """The object or the edge of a line."""
+    if isinstance(line, ChoiceLine):
+        raise TypeError(f"no migration makes {line!r}")
     match line:
         case LikeLine():
             return Item("like", line.user, line.pin)
