@@ -589,8 +589,8 @@ async def test_progress_is_told_stage_by_stage_up_to_the_total(stores: Stores) -
     await import_entries(stores, json_lines(io.BytesIO(data)), progress=told.append)
     stages = list(dict.fromkeys(step.stage for step in told))
     assert stages == [
-        "reading", "users", "interests", "boards", "collaborators", "pins", "comments", "likes",
-        "follows", "feeds",
+        "reading", "users", "interests", "blocks", "boards", "collaborators", "pins", "comments",
+        "likes", "follows", "mutes", "hides", "preferences", "feeds",
     ]  # fmt: skip
     for stage in stages:
         last = [step for step in told if step.stage == stage][-1]

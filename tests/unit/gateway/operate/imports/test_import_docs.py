@@ -19,6 +19,10 @@ LINES = {
     "follow": jsonl.FollowLine,
     "like": jsonl.LikeLine,
     "comment": jsonl.CommentLine,
+    "block": jsonl.BlockLine,
+    "mute": jsonl.MuteLine,
+    "hide": jsonl.HideLine,
+    "preference": jsonl.PreferenceLine,
 }
 
 
