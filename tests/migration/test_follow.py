@@ -181,6 +181,53 @@ def test_a_name_that_a_user_kept_at_first_goes_to_a_row_that_waited_for_it(
     check_like_a_copy(world, data, tmp_path / "fresh")
 
 
+@pytest.mark.parametrize(
+    ("gets", "gotten", "given_up"),
+    [
+        ("INSERT INTO members VALUES (500, 'brief', '', NULL, NULL)", "before claim", "_insert"),
+        ("INSERT INTO members VALUES (500, 'brief', '', NULL, NULL)", "claim", "_take_name"),
+        ("UPDATE members SET login = 'brief' WHERE id = 500", "_take_name", "_take_name"),
+    ],
+)
+def test_a_name_that_a_user_had_between_two_kills_goes_to_a_row_that_waited_for_it(
+    world: Path, old: OldDatabase, tmp_path: Path, gets: str, gotten: str, given_up: str
+) -> None:
+    data = tmp_path / "data"
+    if gets.startswith("UPDATE"):
+        old.run("INSERT INTO old.members VALUES (500, 'early', '', NULL, NULL)")
+    copied(world, data)
+    old.run("USE old", gets)
+    assert killed_at(gotten, world, data, *FOLLOW, module=KILLED) == 0  # 500 is brief
+    old.run(
+        "USE old",
+        "INSERT INTO members VALUES (501, 'late', '', NULL, NULL)",  # is looked at first
+        "UPDATE members SET login = 'other' WHERE id = 500",
+        "UPDATE members SET login = 'brief' WHERE id = 501",
+    )
+    assert killed_at(given_up, world, data, *FOLLOW, module=KILLED) == 0
+    followed(world, data)
+    check_like_a_copy(world, data, tmp_path / "fresh")
+
+
+@pytest.mark.parametrize("login", ["user3", "other"])
+def test_the_name_of_an_account_whose_follower_was_killed_is_free(
+    world: Path, old: OldDatabase, tmp_path: Path, login: str
+) -> None:
+    data = tmp_path / "data"
+    copied(world, data)
+    old.run("DELETE FROM old.members WHERE id = 1003")
+    assert killed_at("delete_account", world, data, *FOLLOW, module=KILLED) == 0
+    old.run(
+        "USE old",
+        f"INSERT INTO members VALUES (501, '{'late' if login == 'user3' else 'user3'}', '', NULL, "
+        "NULL)",
+        f"INSERT INTO members VALUES (1003, '{login}', '', NULL, NULL)",
+        "INSERT INTO friends VALUES (1, 1003)",
+    )
+    followed(world, data)
+    check_like_a_copy(world, data, tmp_path / "fresh")
+
+
 def test_a_follower_goes_on_until_it_is_stopped(
     world: Path, old: OldDatabase, tmp_path: Path
 ) -> None:

@@ -138,8 +138,8 @@ class Convergence:
             reason = "its source is its own repin"
             return _Outcome(None, await self._take_away(item), reason)
         start = self._writer.start(wanted.record)
-        freed = await self._end_unclaimed(item, start) if stored is None else set[Ref]()
-        self._ledger.intend(row, item, start)
+        freed = await self._clear_remains(item, start) if stored is None else set[Ref]()
+        self._ledger.intend(row, item, start, _names(stored) | _names(wanted.record))
         try:
             id = await self._writer.put(item.ref, stored, wanted)
         except LeftOut as left:
@@ -161,19 +161,24 @@ class Convergence:
             freed = {*freed, item.ref}
         return _Outcome(left.stays, freed | (_names(stored) - keeps), str(left), frozenset(keeps))
 
-    async def _end_unclaimed(self, item: Item, unless: Start | None = None) -> set[Ref]:
-        """Claim the old id for an object that an interrupted run stored before, and take the object
-        away: its row is gone, or would be stored elsewhere now. Returns the name that this frees,
-        also if an interrupted run freed it."""
+    async def _clear_remains(self, item: Item, unless: Start | None = None) -> set[Ref]:
+        """Clear what interrupted runs left of an object to which no old id leads, and return the
+        names that this frees, or that an interrupted run freed.
+
+        A deleted object has its names and its old id until they are freed. An object that was
+        stored before its old id was claimed is claimed and taken away, `unless` it would be stored
+        there again.
+        """
+        freed = _names(await self._writer.free_old_id(item.ref))
         start = self._ledger.start(item)
         if start is None or start == unless:
-            return set()
+            return freed
         for id in await self._writer.unclaimed(item.ref, start):
             stored = (await access.read(self._stores, RECORDS[kind_of(id)], [id])).get(id)
             if stored is not None and stored.active:
                 await self._writer.claim(item.ref, id)
                 await self._writer.take_away(item.ref, stored)
-        return {Ref(_NAMED[item.kind], start.parent)} if item.kind in _NAMED else set()
+        return freed | ({Ref(_NAMED[item.kind], start.parent)} if item.kind in _NAMED else set())
 
     async def _is_own_repin(self, stored: Record | None, wanted: Record) -> bool:
         """Whether the pins from which a pin is to be repinned begin with the pin itself."""
@@ -190,7 +195,8 @@ class Convergence:
     async def _take_away(self, item: Item) -> set[Ref]:
         """Take an object or an edge away. Returns what changed for other rows: nothing if the item
         was not there. Otherwise rows that need each other would be looked at again and again."""
-        was_there = {place_of(item)} if self._ledger.holder(item) is not None else set[Ref]()
+        holder = self._ledger.holder(item)
+        was_there = {place_of(item)} if holder is not None else set[Ref]()
         if item.b:
             ends = _ends(item)
             found = await find(self._stores, self._keys.name, ends)
@@ -200,8 +206,9 @@ class Convergence:
             return was_there  # a deleted end has ended the edge
         stored = (await find(self._stores, self._keys.name, [item.ref])).get(item.ref)
         if stored is None:
-            freed = await self._end_unclaimed(item)
-            return was_there | freed | _names(await self._writer.free_old_id(item.ref))
+            return was_there | await self._clear_remains(item)
+        if holder is not None:
+            self._ledger.intend(holder, item, names=_names(stored))
         await self._writer.take_away(item.ref, stored)
         return {item.ref, *_names(stored)}
 

@@ -182,13 +182,17 @@ class Ledger:
         )
         return {Ref(*ref) for ref in found}
 
-    def intend(self, row: Row, item: Item, start: Start | None = None) -> None:
-        """Note that a row is about to become an item, and where its object is stored first. If the
-        process is killed, and the row is changed or deleted before it is looked at again, the item
-        is known to be there."""
+    def intend(
+        self, row: Row, item: Item, start: Start | None = None, names: Iterable[Ref] = ()
+    ) -> None:
+        """Note that a row is about to become an item, or to give it up, where its object is stored
+        first, and the names that the object has or gets. If the process is killed, and the row is
+        changed or deleted before it is looked at again, the item is known to be there, and rows
+        that wait for the names are looked at when the object no longer has them."""
         values = (row.table, row.text, *item, _INTENDED)
         with self._journal.spool.transaction():
             self._db.execute("INSERT OR IGNORE INTO links VALUES (?, ?, ?, ?, ?, ?)", values)
+            self._use(row, names)
             if start is not None:
                 began = (item.kind, item.a, *start)
                 self._db.execute("INSERT OR REPLACE INTO starts VALUES (?, ?, ?, ?)", began)
@@ -229,9 +233,7 @@ class Ledger:
                 "INSERT INTO links VALUES (?, ?, ?, ?, ?, ?)",
                 [(*at, *item, id) for item, id in settled.items.items()],
             )
-            self._db.executemany(
-                "INSERT OR IGNORE INTO needs VALUES (?, ?, ?, ?)", [(*at, *r) for r in settled.uses]
-            )
+            self._use(row, settled.uses)
             self._db.executemany(
                 "INSERT OR IGNORE INTO reasons VALUES (?, ?, ?)",
                 [(*at, reason) for reason in settled.reasons],
@@ -242,6 +244,12 @@ class Ledger:
                 ).fetchall()
                 self.look_at(it for it in (_row(*one) for one in found) if it != row)
             self._db.execute("DELETE FROM todo WHERE n = ?", (note,))
+
+    def _use(self, row: Row, refs: Iterable[Ref]) -> None:
+        self._db.executemany(
+            "INSERT OR IGNORE INTO needs VALUES (?, ?, ?, ?)",
+            [(row.table, row.text, *ref) for ref in refs],
+        )
 
     def rows(self) -> Iterable[tuple[Row, Item]]:
         """All rows with what they have become."""

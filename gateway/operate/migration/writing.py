@@ -145,12 +145,13 @@ class Writer:
 
     async def free_old_id(self, ref: Ref) -> Record | None:
         """Let an old id that leads to a deleted object lead nowhere, and free the object's names.
-        Returns the object. An interrupted run may have deleted it."""
+        Returns the object, None if it is erased. An interrupted run may have deleted it."""
         mod, within = self._stores.shards.mod, namespace(self._keys.name, ref.kind)
         id = (await mod.find(within, [ref.key])).get(ref.key)
         if id is None:
             return None
-        stored = await access.recall(self._stores, records.RECORDS[kind_of(id)], id)
+        found = await self._stores.shards.objects.get([id])
+        stored = records.decode(kind_of(id), id, found[id]) if id in found else None
         if isinstance(stored, User):
             await self._free_kept(stored)
             for kind in KINDS.values():
