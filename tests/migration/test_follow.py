@@ -228,6 +228,35 @@ def test_the_name_of_an_account_whose_follower_was_killed_is_free(
     check_like_a_copy(world, data, tmp_path / "fresh")
 
 
+def test_a_name_is_free_after_a_user_who_was_stored_before_another_had_it(
+    world: Path, old: OldDatabase, tmp_path: Path
+) -> None:
+    data = tmp_path / "data"
+    copied(world, data)
+    old.run("INSERT INTO old.members VALUES (500, 'brief', '', NULL, NULL)")
+    assert killed_at("_insert", world, data, *FOLLOW, module=KILLED) == 0  # nobody is brief
+    old.run(
+        "USE old",
+        "UPDATE members SET bio = 'tea' WHERE id = 1001",  # is looked at first
+        "UPDATE members SET login = 'aside' WHERE id = 500",
+        "UPDATE members SET login = 'brief' WHERE id = 1001",
+    )
+    assert killed_at("_take_name", world, data, *FOLLOW, module=KILLED) == 0  # 1001 is brief
+    old.run(
+        "USE old",
+        "UPDATE members SET login = 'user1' WHERE id = 1001",
+        "UPDATE members SET login = 'brief' WHERE id = 500",
+    )
+    followed(world, data)
+    old.run(
+        "USE old",
+        "DELETE FROM members WHERE id = 500",
+        "INSERT INTO members VALUES (502, 'brief', '', NULL, NULL)",
+    )
+    followed(world, data)
+    check_like_a_copy(world, data, tmp_path / "fresh")
+
+
 def test_a_follower_goes_on_until_it_is_stopped(
     world: Path, old: OldDatabase, tmp_path: Path
 ) -> None:

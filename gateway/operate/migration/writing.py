@@ -283,6 +283,7 @@ class Writer:
             own = claim.id in found and found[claim.id].key == record.key
             if not own or not await self._is_unclaimed(ref):
                 raise LeftOut(f"the {_WORDS[names]} {name!r} is taken")
+            await self._note_claim(claim.id, claim.version)
             return _Made(claim.id, new=False)
         made = await self._insert(0, record, no_rows, parent=name, shard=place)
         holder = await mod.claim_at(names, name, made.id, claim.version)
@@ -292,7 +293,22 @@ class Writer:
             if holder is not None:
                 raise LeftOut(f"the {_WORDS[names]} {name!r} is taken")
             return await self._create_named(ref, record, names, name)  # it was freed meanwhile
+        if isinstance(record, User) and not made.new:
+            await self._note_claim(made.id, claim.version)
         return made
+
+    async def _note_claim(self, id: int, version: int) -> None:
+        """Note the version of the claim of a user's name. Another user may have had the name since
+        an interrupted run stored the user."""
+
+        async def work(tx: ShardTx) -> Change | None:
+            user, raw = await access.lock(tx, User, id)
+            if user.claimed == version:
+                return None
+            await edit(tx, user, raw, {"claimed": version})
+            return change(objects=[id])
+
+        await commit(self._stores, shard_of(id), work)
 
     def _named(self, name: str) -> Start:
         return Start(self._stores.shards.objects.topology().place(name), name)
