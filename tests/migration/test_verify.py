@@ -1,13 +1,21 @@
 """`pinway migrate verify`: every difference between the source and the shards is listed, and
 mended."""
 
+import asyncio
+import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from feed_engine.transactions.inputs import NameChange
+from feed_engine.transactions.key_kinds import USERNAME
+from feed_engine.writes.key_tasks import free
+from feed_engine.writes.keys import change_user_name, end_of
+from tests.importing.files import user
 from tests.migration.old_world import CHANGES, HUGE, ROWS, OldDatabase, many
+from tests.migration.pinway_site import pinway_stores
 from tests.migration.processes import copied, everything, pinway, verified
 
 
@@ -99,6 +107,31 @@ def test_rows_of_mappings_that_are_lost_are_written_again(world: Path, tmp_path:
     assert everything(data) == everything(tmp_path / "fresh")
 
 
+def test_a_user_who_was_left_out_for_a_name_that_is_free_now_is_missing(
+    world: Path, tmp_path: Path
+) -> None:
+    data, lines = tmp_path / "data", tmp_path / "world.jsonl"
+    lines.write_text(json.dumps(user("1", username="user3")))
+    pinway("import", str(lines), data=data)
+    copied(world, data)
+    assert verified(world, data)["differences"] == []
+    asyncio.run(_free_name(data, "user3"))
+    [missing] = verified(world, data, status=3)["differences"]
+    assert (missing["table"], missing["row"], missing["shards"]) == ("members", "1003", "missing")
+    assert verified(world, data, "--repair")["differences"] == []
+    copied(world, tmp_path / "fresh")
+    assert everything(data) >= everything(tmp_path / "fresh")
+
+
 def test_there_is_nothing_to_verify_before_a_copy_has_ended(world: Path, tmp_path: Path) -> None:
     data = tmp_path / "data"
     assert "run pinway migrate copy" in pinway("migrate", "verify", str(world), data=data, status=1)
+
+
+async def _free_name(data: Path, name: str) -> None:
+    """Let the user who has the name take another one, and end the time for which it is kept."""
+    async with pinway_stores(data) as stores:
+        id = (await stores.shards.mod.find(USERNAME.namespace, [name]))[name]
+        renamed = await change_user_name(stores, id, NameChange(username="renamed"))
+        for kept in renamed.kept_names:
+            await free(stores, end_of(USERNAME, id, kept))

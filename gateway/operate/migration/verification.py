@@ -2,7 +2,8 @@
 key.
 
 The objects are found by their old ids, as clients find them: the ledger only says which rows were
-left out, and which objects have lost their row.
+left out, and which objects have lost their row. A user who was left out because another user had
+the name is missing if nobody has it now.
 """
 
 import asyncio
@@ -17,7 +18,9 @@ import msgspec
 from datasources.mappings import REVERSE, SEQUENCE_STEP, Edge, EdgeKey, Mapping
 from datasources.protocols import Stores
 from datasources.records import Board, Comment, Pin, Record
-from gateway.operate.imports.jsonl import AnyLine
+from feed_engine.transactions.key_kinds import USERNAME
+from gateway.operate.imports.jsonl import AnyLine, UserLine
+from gateway.operate.imports.line_records import user_of
 from gateway.operate.imports.load import batches, patiently
 from gateway.operate.imports.report import OnProgress, Progress
 from gateway.operate.imports.scratch import open_scratch
@@ -152,9 +155,11 @@ class _Verifier:
         refs = [ref for _, line in lines for ref in refs_of(line)]
         found = await find(self._stores, self._keys.name, refs)
         wanted: list[tuple[Row, AnyLine, Expected]] = []
+        missing = await self._missing_users(lines)
         for row, line in lines:
             holder = self._ledger.holder(item_of(line))
-            if absent(line, found) or (holder != row and self._ledger.reasons(row)):
+            left_out = holder != row and self._ledger.reasons(row) and row not in missing
+            if left_out or absent(line, found):
                 self.left_out += 1
                 if holder is None and not self._ledger.reasons(row):
                     self.new.append(row)
@@ -178,6 +183,21 @@ class _Verifier:
         told = [digest.hexdigest()[:16] for digest in sums]
         self.ranges.append(Range(table, first, last, len(wanted), *told))
         await asyncio.sleep(0)
+
+    async def _missing_users(self, lines: Sequence[tuple[Row, AnyLine]]) -> set[Row]:
+        """The rows of users who were left out, and whose names nobody has now."""
+        left_out = {
+            row: user_of(line).username
+            for row, line in lines
+            if isinstance(line, UserLine)
+            and self._ledger.holder(item_of(line)) is None
+            and self._ledger.reasons(row)
+        }
+        if not left_out:
+            return set()
+        names = list(left_out.values())
+        held = await patiently(lambda: self._stores.shards.mod.find(USERNAME.namespace, names))
+        return {row for row, name in left_out.items() if name not in held}
 
     async def compare_lost_rows(self, tables: set[str]) -> None:
         """Find objects and edges whose row is no longer in these tables of the source."""
