@@ -72,6 +72,11 @@ export const pinsOn = (page, list) =>
 export async function answered(page, name, act) {
   const sent = (response) => operationOf(response.request())?.operationName === name;
   const [response] = await Promise.all([page.waitForResponse(sent), act()]);
+  await accepted(name, response);
+}
+
+// Throws the errors of an operation's answer.
+export async function accepted(name, response) {
   const { data, errors } = await response.json();
   const refused = errors ?? Object.values(data).flatMap((payload) => payload?.errors ?? []);
   if (refused.length) throw new Error(`${name}: ${JSON.stringify(refused)}`);

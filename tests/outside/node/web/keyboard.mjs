@@ -1,6 +1,6 @@
 // Signs in, follows somebody, makes a board and orders its pins with the keyboard alone.
 import { errors } from "playwright-core";
-import { answered, pinsOn, profile, WIDE } from "../browser.mjs";
+import { accepted, answered, operationOf, pinsOn, profile, WIDE } from "../browser.mjs";
 import { URL_BASE } from "../support.mjs";
 
 const MOST = 150; // presses of Tab that a person may need to reach something
@@ -45,6 +45,30 @@ async function openWith(page, wanted) {
   throw new Error(`no dialog after Enter on ${wanted}`);
 }
 
+// Saves a pin with what has such a name in the dialog, after a text; the name of what opened the dialog.
+// The dialog leaves the page with its card, perhaps just before a key is pressed.
+async function saveWith(page, wanted, text = "") {
+  const sent = (request) => operationOf(request)?.operationName === "Repin";
+  const gone = [];
+  for (let tries = 0; tries < 5; tries += 1) {
+    const opener = await openWith(page, /^Save /);
+    try {
+      await tabTo(page, wanted);
+      await page.keyboard.type(text);
+      const [request] = await Promise.all([
+        page.waitForRequest(sent, { timeout: 10_000 }),
+        page.keyboard.press("Enter"),
+      ]);
+      await accepted("Repin", await request.response());
+      return opener;
+    } catch (error) {
+      if (await page.getByRole("dialog").isVisible()) throw error;
+      gone.push(error.message);
+    }
+  }
+  throw new Error(`no pin is saved with ${wanted}: ${gone.join("; ")}`);
+}
+
 // `lost`: where nothing had the focus after a step.
 export async function useKeys(browser, seen) {
   const context = await profile(browser, WIDE, null, seen);
@@ -74,12 +98,10 @@ export async function useKeys(browser, seen) {
   // The first pin makes the board, the second joins it.
   for (const place of [0, 1]) {
     await page.locator(".wall [data-pin]").nth(place + 1).waitFor();
-    const save = await openWith(page, /^Save /);
-    if (place === 0) {
-      await tabTo(page, /^Name of a new board$/);
-      await page.keyboard.type(board);
-    } else await tabTo(page, new RegExp(`^${board}$`));
-    await answered(page, "Repin", () => page.keyboard.press("Enter"));
+    const save =
+      place === 0
+        ? await saveWith(page, /^Name of a new board$/, board)
+        : await saveWith(page, new RegExp(`^${board}$`));
     if ((await focused(page)) !== save) lost.push(`saving ${place}`);
   }
 
