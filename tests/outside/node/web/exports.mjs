@@ -51,6 +51,12 @@ export async function loadData(browser, seen) {
     broken.push(...(await violations(page, COLORS)));
     await page.emulateMedia({ colorScheme: "light" });
   };
+  // The dialog leaves the page before the browser has gone back to the address without it.
+  const close = async () => {
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+    await page.waitForURL((url) => !url.hash);
+  };
   const focused = () => page.evaluate(() => document.activeElement.textContent);
 
   await page.goto(`${URL_BASE}/user/${username}`);
@@ -86,15 +92,13 @@ export async function loadData(browser, seen) {
   // The gateway tells whole seconds, so the minute may be the next one.
   const times = { end: await local(expiresAt), again: [await local(day), await local(day + 2_000)] };
 
-  await page.keyboard.press("Escape");
-  await dialog.waitFor({ state: "detached" });
+  await close();
   const back = await focused();
   for (const [name, alter, words] of [["expired", expired, "was removed"], ["failed", pending(late), "within a day"]]) {
     stop = await change(page, alter);
     await page.keyboard.press("Enter");
     await note(name, words);
-    await page.keyboard.press("Escape");
-    await dialog.waitFor({ state: "detached" });
+    await close();
     await stop();
   }
 
@@ -104,8 +108,7 @@ export async function loadData(browser, seen) {
   const news = page.locator(".notifications li").filter({ hasText: "Your data is ready" });
   await news.getByRole("link", { name: "download it" }).click();
   await note("linked", "is ready:");
-  await page.keyboard.press("Escape");
-  await dialog.waitFor({ state: "detached" });
+  await close();
   const address = new URL(page.url());
   await context.close();
   return {
