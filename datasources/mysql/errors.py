@@ -35,6 +35,11 @@ def number(error: BaseException) -> int:
     return first if isinstance(error, Error) and isinstance(first, int) else 0
 
 
+def comes_from(error: BaseException, wanted: int) -> bool:
+    """Whether a driver's error has this number, or a store error was raised from such an error."""
+    return wanted in (number(error), number(error.__cause__ or error))
+
+
 def answered(error: BaseException) -> bool:
     """Whether the server itself reported the error, and its connection remains usable."""
     said = number(error)

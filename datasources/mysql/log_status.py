@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from datasources.errors import StoreError
-from datasources.mysql.errors import number
+from datasources.mysql.errors import comes_from
 from datasources.mysql.server import DRIVER_ERRORS
 from datasources.sql.source_tables import LogPosition
 
@@ -27,7 +27,7 @@ class LogStatus:
         try:
             rows = await run(first)
         except (StoreError, *DRIVER_ERRORS) as error:
-            if _UNKNOWN not in (number(error), number(error.__cause__ or error)):
+            if not comes_from(error, _UNKNOWN):
                 raise
             rows = await run(second)
             self._statements = [second, first]

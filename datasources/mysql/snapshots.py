@@ -9,7 +9,7 @@ in a session that writes no binary log.
 from collections.abc import Awaitable, Callable
 
 from datasources.errors import StoreError
-from datasources.mysql.errors import number
+from datasources.mysql.errors import comes_from
 
 BEGIN = (
     "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ",
@@ -26,5 +26,5 @@ async def write_no_log(run: Callable[[str], Awaitable[object]]) -> None:
     try:
         await run("SET SESSION sql_log_bin = 0")
     except StoreError as error:
-        if error.__cause__ is None or number(error.__cause__) != _DENIED:
+        if not comes_from(error, _DENIED):
             raise

@@ -1,6 +1,6 @@
 """Global transaction ids and positions as MariaDB writes them: `domain-server-sequence[,...]`."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 
@@ -16,13 +16,18 @@ def parsed(position: str) -> list[Gtid]:
     ]
 
 
+def text(gtids: Iterable[Gtid]) -> str:
+    """The position that `parsed` reads."""
+    return ",".join("-".join(map(str, gtid)) for gtid in gtids)
+
+
 def later(one: str, other: str) -> str:
     """The last transaction of each domain in two positions."""
     found: dict[int, Gtid] = {}
     for gtid in (*parsed(one), *parsed(other)):
         if gtid.domain not in found or gtid.sequence >= found[gtid.domain].sequence:
             found[gtid.domain] = gtid
-    return ",".join("-".join(map(str, gtid)) for gtid in found.values())
+    return text(found.values())
 
 
 def earliest(positions: Collection[str]) -> str:
@@ -34,7 +39,7 @@ def earliest(positions: Collection[str]) -> str:
         min((one[domain] for one in found), key=lambda gtid: gtid.sequence)
         for domain in sorted(common)
     ]
-    return ",".join("-".join(map(str, gtid)) for gtid in firsts)
+    return text(firsts)
 
 
 def only_logged(position: str, known: str, logged: str) -> str:
@@ -42,7 +47,7 @@ def only_logged(position: str, known: str, logged: str) -> str:
     The position has no other transactions before the log."""
     domains = {gtid.domain for gtid in parsed(logged)}
     unlogged = {gtid for gtid in parsed(known) if gtid.domain not in domains}
-    return ",".join("-".join(map(str, gtid)) for gtid in parsed(position) if gtid not in unlogged)
+    return text(gtid for gtid in parsed(position) if gtid not in unlogged)
 
 
 def is_before(one: str, other: str) -> bool:
