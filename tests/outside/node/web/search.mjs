@@ -67,6 +67,8 @@ export async function searchFor(browser, seen, session) {
   await page.getByText("Nothing was found.").waitFor();
   await page.goBack();
   await page.locator(".wall [data-pin]").nth(1).waitFor();
+  // The box takes the words of the address a moment after the results are drawn.
+  await page.waitForFunction(() => document.querySelector("[role=combobox]").value !== "zzqqxxzz");
   const back = await box.inputValue();
   // Suggestions are opened with the mouse, too.
   await typed(word);
