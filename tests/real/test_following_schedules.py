@@ -29,7 +29,7 @@ from tests.servers import hbase_primary, hbase_standby
 
 pytestmark = pytest.mark.anyio
 MODELS = 6  # at once
-SCHEDULES, VISITS = seeds(24, 600), seeds(6, 100)
+SCHEDULES, VISITS = seeds(10, 600), seeds(3, 100)
 
 
 @pytest.fixture(scope="module")

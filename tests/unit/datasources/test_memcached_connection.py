@@ -89,7 +89,7 @@ def read_in_pieces(module: Any, data: bytes, rng: Random) -> Any:
 
 def test_broken_answers_are_read_alike_in_pieces_of_any_size() -> None:
     errors = 0
-    for seed in seeds(2000, 50_000):
+    for seed in seeds(500, 50_000):
         rng = Random(seed)
         data = bytearray(answer_of(rng))
         for _ in range(rng.randrange(3)):
@@ -100,7 +100,7 @@ def test_broken_answers_are_read_alike_in_pieces_of_any_size() -> None:
         cut = [read_in_pieces(module, bytes(data), rng) for module in READERS]
         assert whole == [whole[0]] * 2 == cut, seed
         errors += isinstance(cut[0], str)
-    assert errors > 300
+    assert errors > 75
 
 
 @pytest.mark.parametrize(

@@ -183,7 +183,7 @@ async def test_rows_are_read_as_the_driver_reads_them(reader: ModuleType) -> Non
 
 async def test_broken_answers_fail_as_they_do_in_the_driver(reader: ModuleType) -> None:
     failed = 0
-    for seed in seeds(300, 20_000):
+    for seed in seeds(100, 20_000):
         rng = Random(seed)
         data = bytearray(answers(rng))
         for _ in range(rng.randrange(3)):
@@ -195,7 +195,7 @@ async def test_broken_answers_fail_as_they_do_in_the_driver(reader: ModuleType) 
         wanted = await read(Connection, [bytes(data)], ends)
         failed += not isinstance(wanted[-2], dict)
         assert await read(link._Connection, in_pieces(bytes(data), rng), ends) == wanted, seed
-    assert failed > 90
+    assert failed > 30
 
 
 @pytest.mark.parametrize("size", [link._LARGEST - 200, link._LARGEST, HUGE - 4, HUGE, HUGE + 9])
