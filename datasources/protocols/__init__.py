@@ -59,6 +59,7 @@ from datasources.protocols.search import (
     NewIndex,
     SearchRequest,
     SearchStore,
+    has_endings,
     typing_errors,
 )
 from datasources.protocols.shards import ShardStore
@@ -158,5 +159,6 @@ __all__ = [
     "VisitStore",
     "WideColumnStore",
     "Window",
+    "has_endings",
     "typing_errors",
 ]

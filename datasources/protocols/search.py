@@ -1,5 +1,6 @@
 """The full-text index of public pins, boards and users."""
 
+import re
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from enum import Enum
@@ -111,6 +112,15 @@ def typing_errors(word: str) -> int:
     if word.isdecimal() or len(word) < 4:
         return 0
     return 1 if len(word) < 8 else 2
+
+
+_KOREAN = re.compile("[\uac00-\ud7a3]+")
+
+
+def has_endings(word: str) -> bool:
+    """Whether a word of a search is also found with more letters at its end: Korean puts particles
+    there, without a space. The rule of all backends, and of highlights."""
+    return _KOREAN.fullmatch(word) is not None
 
 
 class SearchStore(Protocol):
