@@ -22,7 +22,7 @@ from typing import Any
 
 import httptools
 from uvicorn.protocols.http.flow_control import FlowControl
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from gateway.http.endpoint import Answering
 from gateway.http.requests import Headers, headers_of
@@ -109,6 +109,9 @@ class Protocol(HttpToolsProtocol):
         self._answering_of: Callable[[bytes, Headers], Answering | None] | None = (
             None if by_uvicorn else getattr(self.app, "answering", None)
         )
+        self.running: RequestResponseCycle | Exchange | None = None
+        """The request that is being answered, or was answered last. `cycle` is the request that
+        came last: it may wait for its turn."""
         self._answering: Answering | None = None
         """The function that will answer the current request: its headers have arrived, its body has
         not."""
@@ -167,7 +170,7 @@ class Protocol(HttpToolsProtocol):
         way. The rest of a request must come soon."""
         self._last = True
         if not self._lingers and self.cycle is not None and not self.cycle.response_complete:
-            scope = getattr(self.cycle, "scope", None)
+            scope = getattr(self.running, "scope", None)
             if scope is not None and STREAMING in scope:
                 self._end_stream()
                 return
@@ -183,10 +186,15 @@ class Protocol(HttpToolsProtocol):
     def _end_stream(self) -> None:
         """End a response that would last as long as its client wants. Its client sees that it is
         not complete."""
-        self.cycle.disconnected = True
-        self.cycle.message_event.set()
+        self._tell_running()
         self.transport.close()
         self.loop.call_later(LAST_SECONDS / 2, self.transport.abort)
+
+    def _tell_running(self) -> None:
+        """Tell the application of the running request that its client has left."""
+        if self.running is not None:
+            self.running.disconnected = True
+            self.running.message_event.set()
 
     def _after(self, seconds: float) -> float:
         """The time at which an expected part of a request is late."""
@@ -194,6 +202,7 @@ class Protocol(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
+        self._tell_running()
         self._let_go()
         self._all.leave(self)
         if self._timer is not None:
@@ -494,11 +503,16 @@ class Protocol(HttpToolsProtocol):
         self._answering = None
         exchange = Exchange()
         exchange.keep_alive = not self._last
+        self.running = exchange
         self.cycle = exchange  # type: ignore[assignment]
         body, self._body = b"".join(self._body), []
         task = self.loop.create_task(exchange.run(self, self.peer, answering, self._fields, body))
         exchange.task = task
         self.tasks.add(task)
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        self.running = cycle
+        super()._start_asgi_task(cycle, app)
 
     # Refusing
 
