@@ -48,6 +48,7 @@ from datasources.protocols.reports import (
 )
 from datasources.protocols.search import (
     ACCENTS,
+    HANGUL,
     MOST_WORDS,
     SIGNS,
     UNSPACED,
@@ -78,6 +79,7 @@ from datasources.protocols.wide_columns import Cell, Sides, Table, WideColumnSto
 __all__ = [
     "ACCENTS",
     "BULK",
+    "HANGUL",
     "MOST_WORDS",
     "NORMAL",
     "NOTIFICATIONS_KEPT",

@@ -11,7 +11,15 @@ from typing import NamedTuple
 from rapidfuzz.distance import OSA
 from rapidfuzz.process import extractOne
 
-from datasources.protocols import ACCENTS, MOST_WORDS, SIGNS, UNSPACED, has_endings, typing_errors
+from datasources.protocols import (
+    ACCENTS,
+    HANGUL,
+    MOST_WORDS,
+    SIGNS,
+    UNSPACED,
+    has_endings,
+    typing_errors,
+)
 
 LONGEST = 160
 """Characters of a shortened text, about."""
@@ -19,8 +27,8 @@ BEFORE = 40  # characters before the first match in a shortened text
 READ = 1_000  # characters of a text that are searched for matches
 MOST_PARTS = 22
 """The pieces of a text: all further words that match are not marked."""
-_LETTER = f"(?![{UNSPACED}])(?:[^\\W_]|[{SIGNS}])"
-_WORD = re.compile(f"[{UNSPACED}]|(?:{_LETTER}[{ACCENTS}]*)+")
+_LETTER = f"(?![{UNSPACED}{HANGUL}])(?:[^\\W_]|[{SIGNS}])"
+_WORD = re.compile(f"[{UNSPACED}]|[{HANGUL}]+|(?:{_LETTER}[{ACCENTS}]*)+")
 
 Roots = Callable[[Sequence[str]], list[frozenset[str]]]
 

@@ -187,6 +187,17 @@ async def test_korean_words_are_found_with_their_particles(store: SearchStore) -
     assert sorted(await found(store, "고", prefix=True)) == [1, 2, 3, 4, 5]
 
 
+async def test_other_letters_and_numbers_are_found_before_korean_particles(
+    store: SearchStore,
+) -> None:
+    await build(store, *titles("BTS의 노래", "2024년 여름", "iPhone은", "btsx", "여름iPhone"))
+    assert await found(store, "bts") == [1]
+    assert await found(store, "2024") == [2]
+    assert await found(store, "여름 2024년") == [2]
+    assert sorted(await found(store, "iphone")) == [3, 5]
+    assert sorted(await found(store, "ipho", prefix=True)) == [3, 5]
+
+
 async def test_typing_errors_are_forgiven_and_exact_words_come_first(store: SearchStore) -> None:
     await build(store, *titles("cold", "gold ring", "mountain lake", "2024", "cat"))
     assert await found(store, "gold") == [2, 1]

@@ -45,6 +45,7 @@ def test_typing_errors_are_forgiven_where_the_index_forgives_them() -> None:
 def test_korean_words_are_marked_with_their_particles() -> None:
     assert marked("고양이 차", "고양이가 차를 좋아") == "[고양이가] [차를] 좋아"
     assert marked("고양이", "길고양이, 고양") is None
+    assert marked("bts", "BTS의 BTS, 방탄BTS") == "[BTS]의 [BTS], 방탄[BTS]"
     assert marked("고양이들과", "고양이둘과는", forgiving=True) == "[고양이둘과는]"
     assert marked("고양이들과", "고양이둘과는") is None
 
