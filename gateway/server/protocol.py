@@ -134,8 +134,9 @@ class Protocol(HttpToolsProtocol):
         """Bytes: of the last read; of the head or body before it; of the body, without framing."""
         self._chunks = self._size = 0
         """The body's chunks (or parts), and their bytes."""
-        self._held = 0
-        """The counted bytes of the body (`Connections.hold`)."""
+        self._held: list[int] = []
+        """The counted bytes of the body of each request that is not answered yet, in the order of
+        the requests (`Connections.hold`)."""
         self._deadline: float | None = None
         """The time by which the expected part of a request must have arrived, or a new request must
         have begun."""
@@ -203,7 +204,8 @@ class Protocol(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
         self._tell_running()
-        self._let_go()
+        while self._held:
+            self._let_go(0)
         self._all.leave(self)
         if self._timer is not None:
             self._timer.cancel()
@@ -325,16 +327,18 @@ class Protocol(HttpToolsProtocol):
 
     def _hold(self) -> None:
         """Count the body's bytes, which are held until the request is answered."""
-        more = self._size - self._held
+        if not self._held:  # it is answered already: the rest of its body is dropped
+            return
+        more = self._size - self._held[-1]
         if more > 0 and not self._all.hold(self.peer, more):
             self._end(Refusal(503, "too many bytes of requests' bodies are waiting: try again"))
         elif more > 0:
-            self._held = self._size
+            self._held[-1] = self._size
 
-    def _let_go(self) -> None:
-        if self._held:
-            self._all.let_go(self.peer, self._held)
-            self._held = 0
+    def _let_go(self, place: int) -> None:
+        """Release the body of the first (0) or the last (-1) request that is not answered."""
+        if self._held and (held := self._held.pop(place)):
+            self._all.let_go(self.peer, held)
 
     @property
     def _length(self) -> int:
@@ -432,6 +436,7 @@ class Protocol(HttpToolsProtocol):
         except httptools.HttpParserInvalidURLError:
             self._reads = HEAD  # no cycle was begun
             raise Refusal(400, "the request's target is not a valid URL") from None
+        self._held.append(0)
         if self._last:
             self.cycle.keep_alive = False
         if self.pipeline:
@@ -497,10 +502,10 @@ class Protocol(HttpToolsProtocol):
         if answering is None:
             super().on_message_complete()
             if self.cycle.response_complete:  # before its body was complete
-                self._let_go()
                 self._wait_for_request()
             return
         self._answering = None
+        self._held.append(0)
         exchange = Exchange()
         exchange.keep_alive = not self._last
         self.running = exchange
@@ -521,7 +526,8 @@ class Protocol(HttpToolsProtocol):
         refusal is sent, if possible, and ends the connection."""
         reading, self._reads = self._reads, ENDED
         self._came = 0
-        self._let_go()
+        if reading == BODY and self._answering is None:
+            self._let_go(-1)
         self._all.refused[str(why.status)] += 1
         cycle = self.cycle
         if reading != BODY and cycle is not None and not cycle.response_complete:
@@ -605,7 +611,7 @@ class Protocol(HttpToolsProtocol):
         """Do nothing: the deadline ends connections that are idle too long."""
 
     def on_response_complete(self) -> None:
-        self._let_go()
+        self._let_go(0)
         self.server_state.total_requests += 1
         if self.transport.is_closing() or self._lingers:
             return
