@@ -132,6 +132,11 @@ class Pin(Record, frozen=True, omit_defaults=True, kw_only=True):
         """The first pin of the chain of repins that ends with this pin, as far as the pin says."""
         return self.root_id or self.source_id or self.id
 
+    @property
+    def root_of_repins(self) -> int | None:
+        """The `root_id` of a repin of this pin."""
+        return self.root if self.root != self.id else None
+
 
 class Section(Record, frozen=True, omit_defaults=True, kw_only=True):
     """A part of a board, with pins of the board. `flips` is the board's value when the section was

@@ -4,8 +4,9 @@ No index has these orders, so a sorted list is read as a whole: `MOST_SORTED` en
 longer list is refused, because sorting a part of it would give a wrong answer.
 
 A cursor of a sorted list has the entry's id and the first bytes of its key. If the entry is still
-in the list, the page continues at the entry's present place; else at the place of its key. Entries
-whose texts begin with the same 16 bytes may then be shown again; none is skipped.
+in the list with this key, the page continues at the entry; else at the place of the key: the entry
+may have left the list, or have another name or number now. Entries whose texts begin with the same
+16 bytes may then be shown again, and so may the entry itself; no other entry is skipped.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -255,9 +256,10 @@ def _cut(
     """The part of a sorted list that a span shows."""
     start, end = 0, len(entries)
     if at is not None:
-        places = {id: place for place, (_, id) in enumerate(entries)}
-        own = places.get(at[1])
-        if own is None:  # the entry has left the list
+        prefix, id = at[0].prefix, at[1]
+        places = {id: place for place, (key, id) in enumerate(entries) if key.prefix == prefix}
+        own = places.get(id)
+        if own is None:
             own = _rank(entries, at, backward=span.backward)
             start, end = (0, own) if span.backward else (own, end)
         else:
@@ -277,7 +279,7 @@ def _cut(
 
 
 def _rank(entries: Sequence[tuple[Key, int]], at: tuple[Key, int], *, backward: bool) -> int:
-    """The number of entries before the place of an entry that has left the list. Its key has no
+    """The number of entries before the place of a cursor whose entry is not there. Its key has no
     rest. Entries with the same prefix and a rest are on either side of it, so they are on the side
     that is read."""
     prefix = at[0].prefix

@@ -153,7 +153,9 @@ class ImageInput(inputs.PinImage):
     dominant_color: str | None = _given("The dominant color, as #rrggbb.", None)
 
 
-@strawberry.input(description="A new pin. It goes on top of the board, which the viewer owns.")
+@strawberry.input(
+    description="A new pin. It goes on top of the board, which the viewer owns or collaborates on."
+)
 class CreatePinInput(inputs.CreatePin):
     board_id: strawberry.ID = _given("The board.")
     title: str = _given("The title.", "")
@@ -173,7 +175,7 @@ class CreatePinInput(inputs.CreatePin):
     description="Changes to a pin. An absent field stays unchanged; a null clears the field."
 )
 class UpdatePinInput(_Change, inputs.UpdatePin):
-    pin_id: strawberry.ID = _given("A pin that the viewer owns.")
+    pin_id: strawberry.ID = _given("A pin that the viewer added.")
     title: str | None = _kept("The title.")
     description: str | None = _kept("The description.")
     link: str | None = _kept("The address of the page that the picture is from: http or https.")
@@ -184,7 +186,9 @@ class UpdatePinInput(_Change, inputs.UpdatePin):
 
 @strawberry.input(description="A pin to delete.")
 class DeletePinInput(inputs.DeletePin):
-    pin_id: strawberry.ID = _given("A pin that the viewer owns.")
+    pin_id: strawberry.ID = _given(
+        "A pin that the viewer added, or a pin on a board that the viewer owns."
+    )
     idempotency_key: str | None = _key()
 
 
@@ -364,14 +368,16 @@ class ReorderPinsInput(inputs.ReorderPins):
 
 @strawberry.input(description="A new section on one of the viewer's boards.")
 class CreateSectionInput(inputs.CreateSection):
-    board_id: strawberry.ID = _given("A board that the viewer owns.")
+    board_id: strawberry.ID = _given("A board that the viewer owns or collaborates on.")
     name: str = _given("The name, 1 to 180 characters.")
     idempotency_key: str | None = _key()
 
 
 @strawberry.input(description="The new name of a section.")
 class RenameSectionInput(inputs.RenameSection):
-    section_id: strawberry.ID = _given("A section of a board that the viewer owns.")
+    section_id: strawberry.ID = _given(
+        "A section of a board that the viewer owns or collaborates on."
+    )
     name: str = _given("The name, 1 to 180 characters.")
     idempotency_key: str | None = _key()
 
@@ -381,7 +387,9 @@ class RenameSectionInput(inputs.RenameSection):
     "`afterSectionId`, or both. They mean the same as the neighbors in `ReorderPinInput`."
 )
 class ReorderSectionInput(inputs.ReorderSection):
-    section_id: strawberry.ID = _given("A section of a board that the viewer owns.")
+    section_id: strawberry.ID = _given(
+        "A section of a board that the viewer owns or collaborates on."
+    )
     before_section_id: strawberry.ID | None = _given(
         "The section that comes before the new place in the list.", None
     )
@@ -393,7 +401,9 @@ class ReorderSectionInput(inputs.ReorderSection):
 
 @strawberry.input(description="A section to delete. Its pins stay on the board.")
 class DeleteSectionInput(inputs.DeleteSection):
-    section_id: strawberry.ID = _given("A section of a board that the viewer owns.")
+    section_id: strawberry.ID = _given(
+        "A section of a board that the viewer owns or collaborates on."
+    )
     idempotency_key: str | None = _key()
 
 
@@ -403,7 +413,7 @@ class DeleteSectionInput(inputs.DeleteSection):
     "and a pin that is in it stays at its place. The pin's place on the board stays in any case."
 )
 class MovePinToSectionInput(inputs.MovePinToSection):
-    pin_id: strawberry.ID = _given("A pin on a board that the viewer owns.")
+    pin_id: strawberry.ID = _given("A pin on a board that the viewer owns or collaborates on.")
     section_id: strawberry.ID | None = _given(
         "A section of the same board; null: the pin leaves its section.", None
     )

@@ -11,7 +11,7 @@ from datasources.ids import kind_of
 from datasources.protocols import Document
 from datasources.tantivy.words import stems, words
 
-VERSION = 3
+VERSION = 4
 """The version of fields and words. Each version has indexes of its own, so processes of two
 versions work side by side during an upgrade."""
 STATE = "state"

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from datasources.opensearch.fields import LONGEST_START
-from datasources.protocols import MOST_WORDS, SearchRequest, typing_errors
+from datasources.protocols import MOST_WORDS, SearchRequest, has_endings, typing_errors
 from datasources.tantivy.queries import NEARLY, OTHERS, STEM_OF_BODY, STEM_OF_TITLE, TITLE
 from datasources.tantivy.words import stem, words
 
@@ -23,7 +23,8 @@ def search_of(request: SearchRequest) -> Query | None:
     last = len(asked) - 1
     found: Query = {
         "must": [
-            _word(word, prefix=request.prefix and place == last) for place, word in enumerate(asked)
+            _word(word, unfinished=request.prefix and place == last)
+            for place, word in enumerate(asked)
         ]
     }
     if request.kinds:
@@ -64,15 +65,18 @@ def on_boards(boards: Sequence[int], but: Sequence[int], size: int) -> Query:
     return {"query": {"bool": found}, "size": size, "_source": False, "track_total_hits": False}
 
 
-def _word(word: str, *, prefix: bool) -> Query:
-    root = stem(word)
+def _word(word: str, *, unfinished: bool) -> Query:
+    root, endings = stem(word), has_endings(word)
     exact = [
         _term("title", word, TITLE),
         _term("stems", root, STEM_OF_TITLE),
         _term("body", root, STEM_OF_BODY),
     ]
-    nearly = {"constant_score": {"filter": _nearly(word, prefix=prefix), "boost": NEARLY}}
-    return {"dis_max": {"queries": [*exact, nearly], "tie_breaker": OTHERS}}
+    nearly = [_nearly(word, prefix=unfinished or endings)]
+    if endings:
+        nearly.append({"prefix": {"body": {"value": word}}})
+    others = [{"constant_score": {"filter": each, "boost": NEARLY}} for each in nearly]
+    return {"dis_max": {"queries": [*exact, *others], "tie_breaker": OTHERS}}
 
 
 def _nearly(word: str, *, prefix: bool) -> Query:

@@ -48,6 +48,7 @@ from datasources.protocols.reports import (
 )
 from datasources.protocols.search import (
     ACCENTS,
+    HANGUL,
     MOST_WORDS,
     SIGNS,
     UNSPACED,
@@ -59,6 +60,7 @@ from datasources.protocols.search import (
     NewIndex,
     SearchRequest,
     SearchStore,
+    has_endings,
     typing_errors,
 )
 from datasources.protocols.shards import ShardStore
@@ -77,6 +79,7 @@ from datasources.protocols.wide_columns import Cell, Sides, Table, WideColumnSto
 __all__ = [
     "ACCENTS",
     "BULK",
+    "HANGUL",
     "MOST_WORDS",
     "NORMAL",
     "NOTIFICATIONS_KEPT",
@@ -158,5 +161,6 @@ __all__ = [
     "VisitStore",
     "WideColumnStore",
     "Window",
+    "has_endings",
     "typing_errors",
 ]

@@ -1,5 +1,6 @@
 """The full-text index of public pins, boards and users."""
 
+import re
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from enum import Enum
@@ -83,6 +84,10 @@ UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff"
 """The characters, as ranges of a regular expression, of scripts without spaces between words: each
 is a word of its own, in all backends and in highlights."""
 
+HANGUL = "\uac00-\ud7a3"
+"""Korean syllables, as a range of a regular expression: a run of them is a word of its own, in all
+backends and in highlights. `BTS의` and `2024년` are two words each."""
+
 ACCENTS = (
     "\u0300-\u036f\u0483-\u0487\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
     "\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7"  # Hebrew points
@@ -111,6 +116,15 @@ def typing_errors(word: str) -> int:
     if word.isdecimal() or len(word) < 4:
         return 0
     return 1 if len(word) < 8 else 2
+
+
+_KOREAN = re.compile(f"[{HANGUL}]+")
+
+
+def has_endings(word: str) -> bool:
+    """Whether a word of a search is also found with more letters at its end: Korean puts particles
+    there, without a space. The rule of all backends, and of highlights."""
+    return _KOREAN.fullmatch(word) is not None
 
 
 class SearchStore(Protocol):

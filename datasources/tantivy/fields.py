@@ -11,7 +11,7 @@ from datasources.ids import kind_of
 from datasources.protocols import Document
 from datasources.tantivy.words import PLAIN, STEMS, normal
 
-VERSION = 3
+VERSION = 4
 """The version of fields and words. An index of another version is built again."""
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from tantivy import Occur, Query
 
-from datasources.protocols import MOST_WORDS, SearchRequest, typing_errors
+from datasources.protocols import MOST_WORDS, SearchRequest, has_endings, typing_errors
 from datasources.tantivy.fields import SCHEMA
 from datasources.tantivy.words import stem, words
 
@@ -23,7 +23,7 @@ def query_of(request: SearchRequest) -> Query | None:
         return None
     last = len(asked) - 1
     required = [
-        (Occur.Must, _word(word, prefix=request.prefix and place == last))
+        (Occur.Must, _word(word, unfinished=request.prefix and place == last))
         for place, word in enumerate(asked)
     ]
     if request.kinds:
@@ -45,17 +45,25 @@ def in_group(group: int, but: Sequence[int]) -> Query:
     return Query.boolean_query(parts)
 
 
-def _word(word: str, *, prefix: bool) -> Query:
-    root = stem(word)
+def _word(word: str, *, unfinished: bool) -> Query:
+    root, endings = stem(word), has_endings(word)
     exact = [
         Query.boost_query(_term("title", word), TITLE),
         Query.boost_query(_term("stems", root), STEM_OF_TITLE),
         Query.boost_query(_term("body", root), STEM_OF_BODY),
     ]
-    nearly = Query.fuzzy_term_query(
-        SCHEMA, "title", word, typing_errors(word), transposition_cost_one=True, prefix=prefix
+    nearly = [_starting("title", word, typing_errors(word), prefix=unfinished or endings)]
+    if endings:
+        nearly.append(_starting("body", word, 0, prefix=True))
+    others = [Query.const_score_query(each, NEARLY) for each in nearly]
+    return Query.disjunction_max_query([*exact, *others], OTHERS)
+
+
+def _starting(field: str, word: str, errors: int, *, prefix: bool) -> Query:
+    """The query for words with typing errors, or with `prefix` words that begin so."""
+    return Query.fuzzy_term_query(
+        SCHEMA, field, word, errors, transposition_cost_one=True, prefix=prefix
     )
-    return Query.disjunction_max_query([*exact, Query.const_score_query(nearly, NEARLY)], OTHERS)
 
 
 def _term(field: str, word: str) -> Query:

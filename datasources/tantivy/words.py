@@ -1,8 +1,8 @@
 """How a text becomes the words that an index has, with the library's analyzers.
 
 The words are in two forms: as they are written, without case and accents, and as English stems.
-Scripts that put no spaces between words are split into their characters. All search stores have
-these words, so all find the same.
+Scripts that put no spaces between words are split into their characters, and Korean syllables from
+other letters. All search stores have these words, so all find the same.
 """
 
 import re
@@ -12,11 +12,11 @@ from secrets import token_hex
 
 import tantivy
 
-from datasources.protocols import ACCENTS, UNSPACED
+from datasources.protocols import ACCENTS, HANGUL, UNSPACED
 
 LONGEST_WORD = 120
 """The bytes of the longest words that are indexed: 40 letters in nearly all scripts."""
-_UNSPACED = re.compile(f"([{UNSPACED}])")
+_APART = re.compile(f"([{UNSPACED}]|[{HANGUL}]+)")
 _ACCENTS = re.compile(f"[{ACCENTS}]+")
 _MARK = token_hex(16)  # a word that no text has
 _BETWEEN = f" {_MARK} "
@@ -43,7 +43,7 @@ def normal(text: str) -> str:
     UTF-8."""
     whole = text.encode("utf-8", "ignore").decode()
     bare = _ACCENTS.sub("", unicodedata.normalize("NFKD", whole)).replace("ς", "σ")
-    return _UNSPACED.sub(r" \1 ", unicodedata.normalize("NFKC", bare))
+    return _APART.sub(r" \1 ", unicodedata.normalize("NFKC", bare))
 
 
 def words(text: str) -> list[str]:

@@ -11,7 +11,15 @@ from typing import NamedTuple
 from rapidfuzz.distance import OSA
 from rapidfuzz.process import extractOne
 
-from datasources.protocols import ACCENTS, MOST_WORDS, SIGNS, UNSPACED, typing_errors
+from datasources.protocols import (
+    ACCENTS,
+    HANGUL,
+    MOST_WORDS,
+    SIGNS,
+    UNSPACED,
+    has_endings,
+    typing_errors,
+)
 
 LONGEST = 160
 """Characters of a shortened text, about."""
@@ -19,8 +27,8 @@ BEFORE = 40  # characters before the first match in a shortened text
 READ = 1_000  # characters of a text that are searched for matches
 MOST_PARTS = 22
 """The pieces of a text: all further words that match are not marked."""
-_LETTER = f"(?![{UNSPACED}])(?:[^\\W_]|[{SIGNS}])"
-_WORD = re.compile(f"[{UNSPACED}]|(?:{_LETTER}[{ACCENTS}]*)+")
+_LETTER = f"(?![{UNSPACED}{HANGUL}])(?:[^\\W_]|[{SIGNS}])"
+_WORD = re.compile(f"[{UNSPACED}]|[{HANGUL}]+|(?:{_LETTER}[{ACCENTS}]*)+")
 
 Roots = Callable[[Sequence[str]], list[frozenset[str]]]
 
@@ -40,8 +48,14 @@ class Asked:
         self._roots = roots
         words = [forms for forms in roots(_WORD.findall(text)) if forms][:MOST_WORDS]
         self._exact = frozenset(form for forms in words for form in forms)
-        self._last = tuple(words[-1]) if prefix and words else ()
-        written = dict.fromkeys(max(forms, key=len) for forms in words)
+        last = len(words) - 1
+        self._starts = [
+            forms
+            for place, forms in enumerate(words)
+            if (prefix and place == last) or has_endings(_written(forms))
+        ]
+        """The words that are found at the beginnings of longer words."""
+        written = dict.fromkeys(_written(forms) for forms in words)
         self._nearly = [
             (most, [word for word in written if typing_errors(word) == most]) for most in (1, 2)
         ]
@@ -65,30 +79,37 @@ class Asked:
 
     def _matches(self, text: str, *, forgiving: bool) -> list[tuple[int, int]]:
         found = list(_WORD.finditer(text))
-        exact, last = self._exact, self._last
+        exact = self._exact
+        starts = tuple(form for forms in self._starts for form in forms)
         return [
             match.span()
             for match, forms in zip(found, self._roots([it[0] for it in found]), strict=True)
             if not exact.isdisjoint(forms)
-            or (last and any(form.startswith(last) for form in forms))
+            or (starts and any(form.startswith(starts) for form in forms))
             or (forgiving and self._is_near(forms))
         ]
 
     def _is_near(self, forms: frozenset[str]) -> bool:
         """Whether a word differs from a word of the search by typing errors only."""
-        written = max(forms, key=len, default="")
+        written = _written(forms)
         for most, words in self._nearly:
             if extractOne(written, words, scorer=OSA.distance, score_cutoff=most) is not None:
                 return True
-        if not self._last:
-            return False
-        word = max(self._last, key=len)
-        most = typing_errors(word)
-        # The first letters of an unfinished word may have typing errors, too.
-        starts = range(max(1, len(word) - most), min(len(written), len(word) + most) + 1)
-        return most > 0 and any(
-            OSA.distance(written[:length], word, score_cutoff=most) <= most for length in starts
-        )
+        return any(_begins_nearly(written, _written(start)) for start in self._starts)
+
+
+def _written(forms: frozenset[str]) -> str:
+    """A word as it is written; its stem is not longer."""
+    return max(forms, key=len, default="")
+
+
+def _begins_nearly(written: str, word: str) -> bool:
+    """Whether a word begins with a word of the search and its typing errors."""
+    most = typing_errors(word)
+    lengths = range(max(1, len(word) - most), min(len(written), len(word) + most) + 1)
+    return most > 0 and any(
+        OSA.distance(written[:length], word, score_cutoff=most) <= most for length in lengths
+    )
 
 
 def _window(text: str, match: int) -> tuple[int, int]:

@@ -97,7 +97,7 @@ async def repin(
             link=source.link,
             image=source.image,
             source_id=source.id,
-            root_id=source.root if source.source_id else None,
+            root_id=source.root_of_repins,
             interest_ids=source.interest_ids,
             section_id=section_id,
         )

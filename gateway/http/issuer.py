@@ -4,9 +4,11 @@ the issuer's private keys. One of its claims is the viewer's id, or its subject 
 import json
 import time
 from base64 import urlsafe_b64decode
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import jwt
+from jwt import PyJWK
 
 from datasources.errors import BadInput, Unauthenticated
 from datasources.ids import InvalidId, Kind, parse
@@ -40,6 +42,7 @@ class Issuer:
         of a token without the claim `claim`."""
         self._name, self._keys, self._claim = name, keys, claim
         self.subjects = subjects
+        self._required = ["exp", "iss", "aud", "sub" if subjects else claim]
         self._verified, self._generation = Verified(clock), keys.generation
 
     async def read(self, authorization: str) -> Token | None:
@@ -69,20 +72,8 @@ class Issuer:
         return found.subject
 
     async def _verify(self, token: str, header: dict[str, object]) -> Token:
-        id_ = header.get("kid", "")
-        key = await self._keys.find(id_) if isinstance(id_, str) else None
-        if key is None:
-            raise Unauthenticated("the token's key is not one of its issuer's: get a new one")
         try:
-            claims = jwt.decode(
-                token,
-                key,
-                [key.algorithm_name],
-                audience=AUDIENCE,
-                issuer=self._name,
-                leeway=LEEWAY,
-                options={"require": ["exp", "iss", "aud", "sub" if self.subjects else self._claim]},
-            )
+            claims = await self._claims(token, str(header["alg"]), header.get("kid", ""))
             expires = float(claims["exp"]) + LEEWAY
             if self.subjects and (self._claim == "sub" or self._claim not in claims):
                 subject = _subject(claims["sub"])
@@ -109,6 +100,36 @@ class Issuer:
             ) from None
         except (jwt.InvalidTokenError, OverflowError):  # the latter: a time of very many digits
             raise Unauthenticated(NOT_VALID) from None
+
+    async def _claims(self, token: str, algorithm: str, id_: object) -> dict[str, Any]:
+        """The claims of a token that one of the keys signed. Raises Unauthenticated, and
+        InvalidTokenError for claims that are not valid."""
+        if not isinstance(id_, str) or not (keys := await self._keys.find(algorithm, id_)):
+            raise Unauthenticated("the token's key is not one of its issuer's: get a new one")
+        # The issuer may have a new key under the same id, or without one.
+        claims = self._signed(token, keys)
+        if claims is None:
+            claims = self._signed(token, await self._keys.find(algorithm, id_, but=keys))
+        if claims is None:
+            raise Unauthenticated(NOT_VALID)
+        return claims
+
+    def _signed(self, token: str, keys: Sequence[PyJWK]) -> dict[str, Any] | None:
+        """The claims of a token that one of these keys signed; None if no key did."""
+        for key in keys:
+            try:
+                return jwt.decode(
+                    token,
+                    key,
+                    [key.algorithm_name],
+                    audience=AUDIENCE,
+                    issuer=self._name,
+                    leeway=LEEWAY,
+                    options={"require": self._required},
+                )
+            except jwt.InvalidSignatureError:
+                continue
+        return None
 
 
 def new_issuer(settings: Settings) -> Issuer | None:

@@ -5,8 +5,9 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from http.client import HTTPException, HTTPMessage
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 from urllib.error import URLError
@@ -26,16 +27,20 @@ FRESH = 300.0
 AGAIN = 10.0
 """The least number of seconds between two readings: tokens with unknown keys cost nothing."""
 TIMEOUT = 5.0
+"""The seconds for which a reading waits for the next bytes, and after which no more are read."""
+MOST_TRIED = 8
+"""The keys that are tried for one token."""
 _MOST_BYTES = 1 << 20
+_CHUNK = 1 << 16
 
 
 class InvalidKeySet(ValueError):
     """A text is not a set of keys that can be used. The message says why."""
 
 
-def parse_keys(text: bytes) -> dict[str, PyJWK]:
-    """The keys that sign tokens, by their ids (`kid`; "" if a key has none). Keys of other kinds
-    and for other uses are left out. Raises InvalidKeySet if no key is left."""
+def parse_keys(text: bytes) -> list[PyJWK]:
+    """The keys that sign tokens. Keys of other kinds and for other uses are left out. Raises
+    InvalidKeySet if no key is left."""
     try:
         members = json.loads(text)["keys"]
         keys = [key for member in members if (key := _key(member)) is not None]
@@ -43,7 +48,7 @@ def parse_keys(text: bytes) -> dict[str, PyJWK]:
         raise InvalidKeySet('is not a JSON Web Key Set: {"keys": [...]}') from None
     if not keys:
         raise InvalidKeySet(f"has no key for {', '.join(sorted(ALGORITHMS))}")
-    return {key.key_id or "": key for key in keys}
+    return keys
 
 
 def _key(member: Any) -> PyJWK | None:
@@ -74,9 +79,14 @@ class Redirects(HTTPRedirectHandler):
 def _download(address: str) -> bytes:
     """The text at an address. Raises OSError."""
     request = Request(address, headers={"accept": "application/json", "user-agent": "pinway"})
+    ends, text = time.monotonic() + TIMEOUT, bytearray()
     try:
         with build_opener(Redirects).open(request, timeout=TIMEOUT) as answer:
-            return bytes(answer.read(_MOST_BYTES))
+            while len(text) < _MOST_BYTES and (chunk := answer.read1(_CHUNK)):
+                text += chunk
+                if time.monotonic() > ends:
+                    raise TimeoutError("the answer takes too long")
+            return bytes(text)
     except (HTTPException, ValueError) as error:  # the latter: a redirect to no address
         raise OSError(f"no HTTP answer: {error!r}") from None
 
@@ -93,7 +103,7 @@ class IssuerKeys:
         """`source` is a path or an https:// address. Raises ConfigError for a wrong file."""
         self._source, self._clock = source, clock
         self._remote = source.startswith(("https://", "http://"))
-        self._text, self._keys = b"", dict[str, PyJWK]()
+        self._text, self._keys = b"", list[PyJWK]()
         self._tried = float("-inf") if self._remote else clock()
         self._reading: asyncio.Task[None] | None = None
         self.generation = 0
@@ -109,23 +119,27 @@ class IssuerKeys:
         if self._clock() - self._tried >= (FRESH if self._keys else AGAIN):
             self._begin()
 
-    async def find(self, id_: str) -> PyJWK | None:
-        """The key with this id; None if the issuer has none. The only key needs no id. Raises
-        StoreUnavailable if the keys could not be read yet."""
-        if (key := self._known(id_)) is not None:
-            return key
+    async def find(self, algorithm: str, id_: str, *, but: Sequence[PyJWK] = ()) -> Sequence[PyJWK]:
+        """The keys that may have signed a token, without the keys `but`: the keys of its algorithm
+        with the id that it names, or all keys of its algorithm if it names none. If no key is left,
+        the keys are read again. Raises StoreUnavailable if they could not be read yet."""
+        if found := self._known(algorithm, id_, but):
+            return found
         if self._reading is None and self._clock() - self._tried >= AGAIN:
             self._begin()
         if self._reading is not None:
             await asyncio.shield(self._reading)
         if not self._keys:
             raise StoreUnavailable("the keys of the token's issuer can't be read: try again later")
-        return self._known(id_)
+        return self._known(algorithm, id_, but)
 
-    def _known(self, id_: str) -> PyJWK | None:
-        if not id_ and len(self._keys) == 1:
-            return next(iter(self._keys.values()))
-        return self._keys.get(id_)
+    def _known(self, algorithm: str, id_: str, but: Sequence[PyJWK]) -> Sequence[PyJWK]:
+        fitting = (
+            key
+            for key in self._keys
+            if key.algorithm_name == algorithm and (not id_ or key.key_id == id_)
+        )
+        return [key for key in islice(fitting, MOST_TRIED) if key not in but]
 
     def _begin(self) -> None:
         if self._reading is None:

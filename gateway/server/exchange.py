@@ -9,17 +9,16 @@ cycle.
 from __future__ import annotations
 
 import asyncio
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from starlette.types import ASGIApp, Receive, Scope, Send
-from uvicorn.protocols.http.httptools_impl import (
-    STATUS_LINE,
-    HttpToolsProtocol,
-    RequestResponseCycle,
-)
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCycle
 
 from gateway.http.endpoint import Answering
 from gateway.http.requests import Headers
+
+if TYPE_CHECKING:
+    from gateway.server.protocol import Protocol
 
 
 class _Unheard:
@@ -41,7 +40,7 @@ class Exchange:
 
     async def run(
         self,
-        connection: HttpToolsProtocol,
+        connection: Protocol,
         peer: str,
         answering: Answering,
         headers: Headers,
@@ -72,7 +71,7 @@ class Exchange:
             connection.tasks.discard(self.task)
             del self.task
 
-    async def _by_uvicorn(self, connection: HttpToolsProtocol, app: ASGIApp) -> None:
+    async def _by_uvicorn(self, connection: Protocol, app: ASGIApp) -> None:
         """Let uvicorn run an application that sends the response instead."""
         cycle = RequestResponseCycle(
             scope=cast(Any, {"type": "http", "method": "POST"}),
@@ -88,6 +87,7 @@ class Exchange:
             on_response=connection.on_response_complete,
         )
         cycle.disconnected = self.disconnected
+        connection.running = cycle
         if connection.cycle is cast(Any, self):  # no other request has arrived since
             connection.cycle = cycle
         await cycle.run_asgi(cast(Any, app))

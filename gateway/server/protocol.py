@@ -22,7 +22,7 @@ from typing import Any
 
 import httptools
 from uvicorn.protocols.http.flow_control import FlowControl
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from gateway.http.endpoint import Answering
 from gateway.http.requests import Headers, headers_of
@@ -109,6 +109,9 @@ class Protocol(HttpToolsProtocol):
         self._answering_of: Callable[[bytes, Headers], Answering | None] | None = (
             None if by_uvicorn else getattr(self.app, "answering", None)
         )
+        self.running: RequestResponseCycle | Exchange | None = None
+        """The request that is being answered, or was answered last. `cycle` is the request that
+        came last: it may wait for its turn."""
         self._answering: Answering | None = None
         """The function that will answer the current request: its headers have arrived, its body has
         not."""
@@ -131,8 +134,9 @@ class Protocol(HttpToolsProtocol):
         """Bytes: of the last read; of the head or body before it; of the body, without framing."""
         self._chunks = self._size = 0
         """The body's chunks (or parts), and their bytes."""
-        self._held = 0
-        """The counted bytes of the body (`Connections.hold`)."""
+        self._held: list[int] = []
+        """The counted bytes of the body of each request that is not answered yet, in the order of
+        the requests (`Connections.hold`)."""
         self._deadline: float | None = None
         """The time by which the expected part of a request must have arrived, or a new request must
         have begun."""
@@ -167,7 +171,7 @@ class Protocol(HttpToolsProtocol):
         way. The rest of a request must come soon."""
         self._last = True
         if not self._lingers and self.cycle is not None and not self.cycle.response_complete:
-            scope = getattr(self.cycle, "scope", None)
+            scope = getattr(self.running, "scope", None)
             if scope is not None and STREAMING in scope:
                 self._end_stream()
                 return
@@ -183,10 +187,15 @@ class Protocol(HttpToolsProtocol):
     def _end_stream(self) -> None:
         """End a response that would last as long as its client wants. Its client sees that it is
         not complete."""
-        self.cycle.disconnected = True
-        self.cycle.message_event.set()
+        self._tell_running()
         self.transport.close()
         self.loop.call_later(LAST_SECONDS / 2, self.transport.abort)
+
+    def _tell_running(self) -> None:
+        """Tell the application of the running request that its client has left."""
+        if self.running is not None:
+            self.running.disconnected = True
+            self.running.message_event.set()
 
     def _after(self, seconds: float) -> float:
         """The time at which an expected part of a request is late."""
@@ -194,7 +203,9 @@ class Protocol(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
-        self._let_go()
+        self._tell_running()
+        while self._held:
+            self._let_go(0)
         self._all.leave(self)
         if self._timer is not None:
             self._timer.cancel()
@@ -316,16 +327,18 @@ class Protocol(HttpToolsProtocol):
 
     def _hold(self) -> None:
         """Count the body's bytes, which are held until the request is answered."""
-        more = self._size - self._held
+        if not self._held:  # it is answered already: the rest of its body is dropped
+            return
+        more = self._size - self._held[-1]
         if more > 0 and not self._all.hold(self.peer, more):
             self._end(Refusal(503, "too many bytes of requests' bodies are waiting: try again"))
         elif more > 0:
-            self._held = self._size
+            self._held[-1] = self._size
 
-    def _let_go(self) -> None:
-        if self._held:
-            self._all.let_go(self.peer, self._held)
-            self._held = 0
+    def _let_go(self, place: int) -> None:
+        """Release the body of the first (0) or the last (-1) request that is not answered."""
+        if self._held and (held := self._held.pop(place)):
+            self._all.let_go(self.peer, held)
 
     @property
     def _length(self) -> int:
@@ -423,6 +436,7 @@ class Protocol(HttpToolsProtocol):
         except httptools.HttpParserInvalidURLError:
             self._reads = HEAD  # no cycle was begun
             raise Refusal(400, "the request's target is not a valid URL") from None
+        self._held.append(0)
         if self._last:
             self.cycle.keep_alive = False
         if self.pipeline:
@@ -488,17 +502,22 @@ class Protocol(HttpToolsProtocol):
         if answering is None:
             super().on_message_complete()
             if self.cycle.response_complete:  # before its body was complete
-                self._let_go()
                 self._wait_for_request()
             return
         self._answering = None
+        self._held.append(0)
         exchange = Exchange()
         exchange.keep_alive = not self._last
+        self.running = exchange
         self.cycle = exchange  # type: ignore[assignment]
         body, self._body = b"".join(self._body), []
         task = self.loop.create_task(exchange.run(self, self.peer, answering, self._fields, body))
         exchange.task = task
         self.tasks.add(task)
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        self.running = cycle
+        super()._start_asgi_task(cycle, app)
 
     # Refusing
 
@@ -507,7 +526,8 @@ class Protocol(HttpToolsProtocol):
         refusal is sent, if possible, and ends the connection."""
         reading, self._reads = self._reads, ENDED
         self._came = 0
-        self._let_go()
+        if reading == BODY and self._answering is None:
+            self._let_go(-1)
         self._all.refused[str(why.status)] += 1
         cycle = self.cycle
         if reading != BODY and cycle is not None and not cycle.response_complete:
@@ -591,7 +611,7 @@ class Protocol(HttpToolsProtocol):
         """Do nothing: the deadline ends connections that are idle too long."""
 
     def on_response_complete(self) -> None:
-        self._let_go()
+        self._let_go(0)
         self.server_state.total_requests += 1
         if self.transport.is_closing() or self._lingers:
             return

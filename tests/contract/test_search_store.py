@@ -166,6 +166,38 @@ async def test_scripts_without_spaces_are_found_by_their_characters(store: Searc
     assert await found(store, "東京") == [2]
 
 
+async def test_korean_words_are_found_with_their_particles(store: SearchStore) -> None:
+    texts = [
+        *(
+            ("고양이가 좋아", ""),
+            ("사진", "고양이는 잔다"),
+            ("고양이", ""),
+            ("고구마", "양이 많다"),
+        ),
+        *(("강아지와 고양", ""), ("차를 마신다", ""), ("자동차", "")),
+    ]
+    documents = [Document(id=pin(n), title=t, body=b) for n, (t, b) in enumerate(texts, 1)]
+    await build(store, *documents)
+    hits = await found(store, "고양이")
+    assert hits[0] == 3, "the exact word comes first"
+    assert sorted(hits) == [1, 2, 3]
+    assert await found(store, "고양이가") == [1, 3], "the other is a typing error away"
+    assert await found(store, "차") == [6]
+    assert await found(store, "고양이 사진") == [2]
+    assert sorted(await found(store, "고", prefix=True)) == [1, 2, 3, 4, 5]
+
+
+async def test_other_letters_and_numbers_are_found_before_korean_particles(
+    store: SearchStore,
+) -> None:
+    await build(store, *titles("BTS의 노래", "2024년 여름", "iPhone은", "btsx", "여름iPhone"))
+    assert await found(store, "bts") == [1]
+    assert await found(store, "2024") == [2]
+    assert await found(store, "여름 2024년") == [2]
+    assert sorted(await found(store, "iphone")) == [3, 5]
+    assert sorted(await found(store, "ipho", prefix=True)) == [3, 5]
+
+
 async def test_typing_errors_are_forgiven_and_exact_words_come_first(store: SearchStore) -> None:
     await build(store, *titles("cold", "gold ring", "mountain lake", "2024", "cat"))
     assert await found(store, "gold") == [2, 1]

@@ -1,7 +1,9 @@
 """GraphQL over server-sent events: the distinct connections mode of graphql-sse."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import httpx
@@ -160,6 +162,50 @@ async def test_a_client_that_leaves_ends_its_stream(gateway: LiveGateway) -> Non
     async with asyncio.timeout(60):
         while live.streams:  # noqa: ASYNC110 nobody tells
             await asyncio.sleep(0)
+
+
+@asynccontextmanager
+async def pipelined(
+    tmp_path: Path,
+) -> AsyncIterator[tuple[LiveGateway, asyncio.StreamReader, asyncio.StreamWriter]]:
+    """A stream, on whose connection a further request waits for the end of the stream."""
+    async with live_gateway(tmp_path, {"http.keep_alive": 0.01}) as gateway:
+        await gateway.sign_up("ann")
+        board = await gateway.board("ann", "first")
+        body = json.dumps({"query": BOARD, "variables": {"id": board}})
+        asked = (
+            "POST /graphql HTTP/1.1\r\nhost: 127.0.0.1\r\naccept: text/event-stream\r\n"
+            f"content-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n{body}"
+        )
+        reader, writer = await asyncio.open_connection("127.0.0.1", gateway.port)
+        writer.write(asked.encode() * 2)
+        async with asyncio.timeout(60):
+            await reader.readuntil(b"event: next\n")
+            yield gateway, reader, writer
+        writer.close()
+
+
+async def test_a_client_that_leaves_ends_its_stream_before_a_request_that_waits(
+    tmp_path: Path,
+) -> None:
+    async with pipelined(tmp_path) as (gateway, _, writer):
+        live = gateway.runtime.live
+        assert live is not None
+        assert live.streams == 1
+        writer.close()
+        while live.streams:  # noqa: ASYNC110 nobody tells
+            await asyncio.sleep(0)
+
+
+async def test_a_stopping_gateway_breaks_a_stream_before_a_request_that_waits(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with pipelined(tmp_path) as (gateway, reader, _):
+        assert gateway.server is not None
+        gateway.server.should_exit = True
+        while await reader.read(1 << 16):
+            pass
+    assert "timeout graceful shutdown exceeded" not in caplog.text
 
 
 async def test_a_client_may_have_a_bounded_number_of_streams(

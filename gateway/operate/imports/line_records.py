@@ -60,6 +60,7 @@ def pin_of(
     board_id: int,
     owner_id: int,
     source_id: int | None,
+    root_id: int | None,
 ) -> Pin:
     """`interests`: the ids of all interests that the line names, by key."""
     return Pin(
@@ -72,6 +73,7 @@ def pin_of(
         link=line.link,
         image=line.image.stored() if line.image else None,
         source_id=source_id,
+        root_id=root_id,
         interest_ids=tuple(interests[key] for key in dict.fromkeys(line.interests)),
     )
 

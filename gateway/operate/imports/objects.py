@@ -93,7 +93,8 @@ async def load_pins(load: Load) -> None:
 
     async def load_some(shard: int, batch: list[Row]) -> None:
         nonlocal done
-        pins = [_pin(row, interests) for row in batch]
+        roots = await _roots_of_repins(load, {row[6] for row in batch if row[6] is not None})
+        pins = [_pin(row, interests, roots.get(row[6])) for row in batch]
         ids, all_new = await load.insert(shard, Kind.PIN, pins, [row[3] for row in batch])
         if not all_new:  # an earlier import may have stored pins without their rows
             pins = await _as_stored(load, pins, ids)
@@ -196,6 +197,15 @@ async def _as_stored(load: Load, pins: list[Pin], ids: list[int]) -> list[Pin]:
     ]
 
 
+async def _roots_of_repins(load: Load, sources: set[int]) -> dict[int, int | None]:
+    """The `root_id` of repins of these pins. The pins are stored: each is in an earlier wave."""
+    if not sources:
+        return {}
+    stored = await patiently(lambda: load.stores.shards.objects.get(list(sources)))
+    found = records.decode_each(Kind.PIN, stored)
+    return {id: pin.root_of_repins for id, pin in found.items() if isinstance(pin, Pin)}
+
+
 async def _list_pins(load: Load, pins: list[Pin], ids: list[int]) -> None:
     """Write the rows that depend on the pins' places. The boards are read after the places are
     written. If somebody makes a board secret or deletes it later, that write finds the pins on it
@@ -255,10 +265,12 @@ def _board(row: Row) -> Board:
     return board_of(line, row[3])
 
 
-def _pin(row: Row, interests: dict[str, int]) -> Pin:
+def _pin(row: Row, interests: dict[str, int], root_id: int | None) -> Pin:
     line = decode_again(row[4])
     assert isinstance(line, PinLine)
-    return pin_of(line, interests, board_id=row[3], owner_id=row[5], source_id=row[6])
+    return pin_of(
+        line, interests, board_id=row[3], owner_id=row[5], source_id=row[6], root_id=root_id
+    )
 
 
 def _comment(row: Row) -> Comment:

@@ -121,8 +121,15 @@ def _with_old_ids(line: AnyLine, found: Found) -> Expected:
             on = found[Ref("board", line.board)]
             assert isinstance(on, Board)
             interests = {key: ids[Ref("interest", key)] for key in line.interests}
-            source_id = ids[Ref("pin", line.source)] if line.source is not None else None
-            pin = pin_of(line, interests, board_id=on.id, owner_id=on.owner_id, source_id=source_id)
+            source = found[Ref("pin", line.source)] if line.source is not None else None
+            pin = pin_of(
+                line,
+                interests,
+                board_id=on.id,
+                owner_id=on.owner_id,
+                source_id=source.id if source is not None else None,
+                root_id=source.root_of_repins if isinstance(source, Pin) else None,
+            )
             return Expected(pin, place=int(line.sequence or sequence_of(line.key, created)))
         case CommentLine():
             author_id = ids[Ref("user", line.author)]
@@ -138,12 +145,16 @@ def _with_old_ids(line: AnyLine, found: Found) -> Expected:
 
 
 def changes(stored: Record, wanted: Record) -> dict[str, Any]:
-    """The fields in which a stored object differs, with their right values."""
-    return {
+    """The fields in which a stored object differs, with their right values. A repin of another
+    pin has another root, too."""
+    found = {
         name: getattr(wanted, name)
         for name in compared(stored, wanted)
         if getattr(stored, name) != getattr(wanted, name)
     }
+    if isinstance(wanted, Pin) and "source_id" in found:
+        found["root_id"] = wanted.root_id
+    return found
 
 
 def compared(stored: Record, wanted: Record) -> tuple[str, ...]:

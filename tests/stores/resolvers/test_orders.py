@@ -383,6 +383,44 @@ async def test_no_page_skips_a_name_like_the_name_that_has_left_the_list(
         assert (above, behind) == (earlier, later)
 
 
+@pytest.mark.parametrize("name", ["a first name", "zz"])
+async def test_no_page_skips_or_repeats_others_when_the_entry_of_its_cursor_moves(
+    world: World, name: str
+) -> None:
+    gateway, own = world.gateway, World()
+    owner = f"mover.{name[0]}"
+    await gateway.sign_up(owner)
+    own.gateway, own.ann = gateway, str(gateway.people[owner])
+    own.board, own.pin = world.board, world.pin
+    for made in ("bread", "cake", "jam", "pie", "tea"):
+        await gateway.board(owner, made)
+    whole = ids(await page(own, "User", "NAME", owner))
+    cursor = (await page(own, "User", "NAME", owner, first=3))["pageInfo"]["endCursor"]
+    await gateway.mutate(owner, "updateBoard", "board { id }", boardId=whole[2], name=name)
+    behind = ids(await page(own, "User", "NAME", owner, first=9, after=cursor))
+    above = ids(await page(own, "User", "NAME", owner, last=9, before=cursor))
+    assert [id for id in behind if id != whole[2]] == whole[3:]
+    assert [id for id in above if id != whole[2]] == whole[:2]
+
+
+async def test_no_page_skips_or_repeats_others_when_the_pin_of_its_cursor_is_liked(
+    world: World,
+) -> None:
+    gateway, own = world.gateway, World()
+    board = await gateway.board("user1", "Liking")
+    pins = [await gateway.pin("user1", board, f"Pin {n}") for n in range(4)]
+    for pin in pins[:3]:
+        await gateway.mutate("user0", "likePin", "pin { id }", pinId=pin)
+    own.gateway, own.board = gateway, board
+    own.ann, own.pin = world.ann, world.pin
+    whole = ids(await page(own, "Board", "LIKES", first=100))
+    after = (await page(own, "Board", "LIKES", first=3))["pageInfo"]["endCursor"]
+    await gateway.mutate("user2", "likePin", "pin { id }", pinId=whole[2])
+    assert ids(await page(own, "Board", "LIKES", first=100, after=after)) == whole[3:]
+    above = ids(await page(own, "Board", "LIKES", last=100, before=after))
+    assert [id for id in above if id != whole[2]] == whole[:2]
+
+
 async def test_a_list_beyond_the_bound_is_refused_and_told(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:

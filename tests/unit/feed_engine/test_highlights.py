@@ -42,6 +42,14 @@ def test_typing_errors_are_forgiven_where_the_index_forgives_them() -> None:
     assert marked("moutn", "Mountain", prefix=True, forgiving=True) == "[Mountain]"
 
 
+def test_korean_words_are_marked_with_their_particles() -> None:
+    assert marked("고양이 차", "고양이가 차를 좋아") == "[고양이가] [차를] 좋아"
+    assert marked("고양이", "길고양이, 고양") is None
+    assert marked("bts", "BTS의 BTS, 방탄BTS") == "[BTS]의 [BTS], 방탄[BTS]"
+    assert marked("고양이들과", "고양이둘과는", forgiving=True) == "[고양이둘과는]"
+    assert marked("고양이들과", "고양이둘과는") is None
+
+
 def test_characters_of_unspaced_scripts_are_words() -> None:
     assert marked("京都", "東京都庭") == "東[京][都]庭"
 

@@ -69,7 +69,7 @@ export type CreateCommentInput = {
   text: string;
 };
 
-/** A new pin. It goes on top of the board, which the viewer owns. */
+/** A new pin. It goes on top of the board, which the viewer owns or collaborates on. */
 export type CreatePinInput = {
   /** The board. */
   boardId: string | number;
@@ -91,7 +91,7 @@ export type CreatePinInput = {
 
 /** A new section on one of the viewer's boards. */
 export type CreateSectionInput = {
-  /** A board that the viewer owns. */
+  /** A board that the viewer owns or collaborates on. */
   boardId: string | number;
   /** A string that is new for each write, such as a random UUID. After a lost answer, send the same input with the same key: the write is done once, and the answer is the same. */
   idempotencyKey?: string | null | undefined;
@@ -131,7 +131,7 @@ export type DeleteEventsInput = {
 export type DeletePinInput = {
   /** A string that is new for each write, such as a random UUID. After a lost answer, send the same input with the same key: the write is done once, and the answer is the same. */
   idempotencyKey?: string | null | undefined;
-  /** A pin that the viewer owns. */
+  /** A pin that the viewer added, or a pin on a board that the viewer owns. */
   pinId: string | number;
 };
 
@@ -139,7 +139,7 @@ export type DeletePinInput = {
 export type DeleteSectionInput = {
   /** A string that is new for each write, such as a random UUID. After a lost answer, send the same input with the same key: the write is done once, and the answer is the same. */
   idempotencyKey?: string | null | undefined;
-  /** A section of a board that the viewer owns. */
+  /** A section of a board that the viewer owns or collaborates on. */
   sectionId: string | number;
 };
 
@@ -273,7 +273,7 @@ export type MovePinToSectionInput = {
   beforePinId?: string | number | null | undefined;
   /** A string that is new for each write, such as a random UUID. After a lost answer, send the same input with the same key: the write is done once, and the answer is the same. */
   idempotencyKey?: string | null | undefined;
-  /** A pin on a board that the viewer owns. */
+  /** A pin on a board that the viewer owns or collaborates on. */
   pinId: string | number;
   /** A section of the same board; null: the pin leaves its section. */
   sectionId?: string | number | null | undefined;
@@ -343,7 +343,7 @@ export type RenameSectionInput = {
   idempotencyKey?: string | null | undefined;
   /** The name, 1 to 180 characters. */
   name: string;
-  /** A section of a board that the viewer owns. */
+  /** A section of a board that the viewer owns or collaborates on. */
   sectionId: string | number;
 };
 
@@ -369,7 +369,7 @@ export type ReorderSectionInput = {
   beforeSectionId?: string | number | null | undefined;
   /** A string that is new for each write, such as a random UUID. After a lost answer, send the same input with the same key: the write is done once, and the answer is the same. */
   idempotencyKey?: string | null | undefined;
-  /** A section of a board that the viewer owns. */
+  /** A section of a board that the viewer owns or collaborates on. */
   sectionId: string | number;
 };
 

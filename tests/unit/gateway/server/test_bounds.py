@@ -543,6 +543,49 @@ async def test_the_bytes_of_a_body_are_let_go_with_the_answer() -> None:
 
 
 @in_each_loop
+async def test_the_bytes_of_each_body_on_a_connection_are_held_until_its_own_answer() -> None:
+    app, clock = App(), Clock()
+    app.wait.clear()
+    server = Server(app)
+    protocol, _ = connect(server, clock)
+    held = list[int]()
+    for size in (50_000, 60_000):
+        sent = request("/stream", body="x" * size)
+        protocol.data_received(sent[:-10_000])
+        protocol.data_received(sent[-10_000:])
+        held.append(server.connections.held - sum(held))
+    assert min(held) > 30_000
+    [first] = protocol.tasks
+    await until(lambda: len(app.bodies) == 1)
+    app.wait.set()
+    app.wait.clear()  # the first request goes on; the second one will wait
+    await first
+    assert server.connections.held == held[1]
+    await until(lambda: len(app.bodies) == 2)
+    app.wait.set()
+    await asyncio.gather(*protocol.tasks)
+    assert server.connections.held == 0
+
+
+@in_each_loop
+async def test_a_request_that_is_refused_leaves_the_bytes_of_earlier_bodies_counted() -> None:
+    app, clock = App(), Clock()
+    app.wait.clear()
+    server = Server(app)
+    protocol, _ = connect(server, clock)
+    sent = request("/whole", body="x" * 50_000)
+    protocol.data_received(sent[:40_000])
+    protocol.data_received(sent[40_000:])
+    held = server.connections.held
+    assert held > 30_000
+    protocol.data_received(b"GARBAGE\r\n\r\n")
+    assert server.connections.held == held
+    app.wait.set()
+    await asyncio.gather(*protocol.tasks)
+    assert server.connections.held == 0
+
+
+@in_each_loop
 async def test_a_connection_that_ended_leaves_its_place() -> None:
     app, clock = App(), Clock()
     server = Server(app, Settings(http=Http(max_connections_per_client=1)))
