@@ -114,7 +114,7 @@ class Response(PartsOf):
         super().__init__(schema, text, World(), variables)
 
 
-CASES = scaled(90, 3000)
+CASES = scaled(150, 3000)
 
 
 def _compare(name: str, cases: int, trouble: int | None) -> Counter[str]:
