@@ -9,16 +9,25 @@ cycle.
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from starlette.types import ASGIApp, Receive, Scope, Send
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCycle
+from uvicorn.protocols.http.httptools_impl import (
+    STATUS_LINE,
+    HttpToolsProtocol,
+    RequestResponseCycle,
+)
 
 from gateway.http.endpoint import Answering
 from gateway.http.requests import Headers
 
-if TYPE_CHECKING:
-    from gateway.server.protocol import Protocol
+
+class Connection(HttpToolsProtocol):
+    """uvicorn's connection, with the request that it answers."""
+
+    running: RequestResponseCycle | Exchange | None = None
+    """The request that is being answered, or was answered last. `cycle` is the request that came
+    last: it may wait for its turn."""
 
 
 class _Unheard:
@@ -40,7 +49,7 @@ class Exchange:
 
     async def run(
         self,
-        connection: Protocol,
+        connection: Connection,
         peer: str,
         answering: Answering,
         headers: Headers,
@@ -71,7 +80,7 @@ class Exchange:
             connection.tasks.discard(self.task)
             del self.task
 
-    async def _by_uvicorn(self, connection: Protocol, app: ASGIApp) -> None:
+    async def _by_uvicorn(self, connection: Connection, app: ASGIApp) -> None:
         """Let uvicorn run an application that sends the response instead."""
         cycle = RequestResponseCycle(
             scope=cast(Any, {"type": "http", "method": "POST"}),

@@ -22,14 +22,14 @@ from typing import Any
 
 import httptools
 from uvicorn.protocols.http.flow_control import FlowControl
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
 from gateway.http.endpoint import Answering
 from gateway.http.requests import Headers, headers_of
 from gateway.live.server_sent import STREAMING
 from gateway.server.bounds import Bounds
 from gateway.server.connections import Connections
-from gateway.server.exchange import Exchange
+from gateway.server.exchange import Connection, Exchange
 from gateway.server.fairness.reads import MUCH, Reading
 from gateway.server.fairness.shares import A_BYTE, A_CONNECTION
 from gateway.server.refusals import Refusal, refusal
@@ -89,7 +89,7 @@ class Flow(FlowControl):
             super().resume_reading()
 
 
-class Protocol(HttpToolsProtocol):
+class Protocol(Connection):
     """One connection."""
 
     transport: Any
@@ -109,9 +109,6 @@ class Protocol(HttpToolsProtocol):
         self._answering_of: Callable[[bytes, Headers], Answering | None] | None = (
             None if by_uvicorn else getattr(self.app, "answering", None)
         )
-        self.running: RequestResponseCycle | Exchange | None = None
-        """The request that is being answered, or was answered last. `cycle` is the request that
-        came last: it may wait for its turn."""
         self._answering: Answering | None = None
         """The function that will answer the current request: its headers have arrived, its body has
         not."""
