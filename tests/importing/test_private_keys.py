@@ -89,3 +89,16 @@ async def test_a_wrong_key_is_a_bad_line(stores: Stores, fields: dict[str, str],
     [bad] = report.bad
     assert told in bad.message
     assert await users(stores) == {}
+
+
+async def test_keys_that_somebody_had_before_have_the_versions_of_their_claims(
+    stores: Stores,
+) -> None:
+    keys = {"username": "eve", "email": "eve@x.org"}
+    for kind, key in keys.items():
+        await stores.shards.mod.claim(kind, key, 7)
+        await stores.shards.mod.release(kind, key, 7)
+    for _ in range(2):
+        await take(stores, line("eve", email=keys["email"]))
+        found = (await users(stores))["eve"]
+        assert (found.claimed, found.email_claimed, found.subject_claimed) == (1, 1, 0)
