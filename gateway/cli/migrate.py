@@ -151,6 +151,7 @@ def verify_command(settings: Settings, mapping: Path, repair: bool, as_json: boo
     told = {
         "rows": found.rows,
         "left_out": found.left_out,
+        "without_keys": found.without_keys,
         "ranges": [one._asdict() for one in found.ranges],
         "differences": [one.told() for one in found.differences],
     }
@@ -160,9 +161,11 @@ def verify_command(settings: Settings, mapping: Path, repair: bool, as_json: boo
         f"{one.shards} in the shards"
         for one in found.differences
     ]
+    users = f"{counted(found.without_keys, 'user')} without a key that another user has"
+    without = f", {users}" if found.without_keys else ""
     equal = sum(one.source == one.shards for one in found.ranges)
     words.append(
-        f"compared {counted(found.rows, 'row')}, {found.left_out:,} of them left out: "
+        f"compared {counted(found.rows, 'row')}, {found.left_out:,} of them left out{without}: "
         f"{equal:,} of {counted(len(found.ranges), 'range')} equal, "
         f"{counted(len(found.differences), 'difference')}"
     )

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from datetime import datetime
 from pathlib import Path
@@ -43,6 +43,17 @@ async def settled(stores: Stores) -> None:
         if not (await stores.shards.outbox.backlog()).rows:
             return
         await asyncio.sleep(0.05)
+
+
+def write(data: Path, work: Callable[[Stores], Awaitable[object]]) -> None:
+    """Write to Pinway, and wait for its tasks."""
+
+    async def run() -> None:
+        async with pinway_stores(data) as stores:
+            await work(stores)
+            await settled(stores)
+
+    asyncio.run(run())
 
 
 async def new_ids(stores: Stores, kind: str, *old: int) -> list[int]:

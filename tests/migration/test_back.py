@@ -1,9 +1,8 @@
 """`pinway migrate back`: after a cut-over, Pinway's writes arrive in the old database, until the
 operator ends it."""
 
-import asyncio
 import json
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -40,7 +39,7 @@ from feed_engine.writes.pins import create_pin, delete_pin, repin, update_pin
 from feed_engine.writes.sections import create_section, move_pin_to_section
 from feed_engine.writes.users import sign_up, update_profile
 from tests.migration.old_world import COVER, HUGE, USER, OldDatabase
-from tests.migration.pinway_site import content, new_ids, pinway_stores, settled
+from tests.migration.pinway_site import content, new_ids, write
 from tests.migration.pinway_writer import PinwaySite
 from tests.migration.processes import (
     SECONDS,
@@ -77,17 +76,6 @@ def data(world: Path, tmp_path: Path) -> Path:
     copied(world, data)
     cut_over(world, data)
     return data
-
-
-def write(data: Path, work: Callable[[Stores], Awaitable[object]]) -> None:
-    """Write to Pinway, and wait for its tasks."""
-
-    async def run() -> None:
-        async with pinway_stores(data) as stores:
-            await work(stores)
-            await settled(stores)
-
-    asyncio.run(run())
 
 
 async def write_all(stores: Stores) -> None:

@@ -5,8 +5,24 @@ from pathlib import Path
 
 import pytest
 
+from datasources.protocols import Stores
+from datasources.records import User
+from feed_engine.transactions import access
+from feed_engine.transactions.inputs import EmailChange
+from feed_engine.transactions.key_kinds import EMAIL, KINDS
+from feed_engine.writes.key_tasks import free
+from feed_engine.writes.keys import change_email, end_of
 from tests.migration.old_world import HUGE, ROWS, OldDatabase, many
-from tests.migration.processes import copied, everything, exported, followed, verified
+from tests.migration.pinway_site import write
+from tests.migration.processes import (
+    check_like_a_copy,
+    copied,
+    everything,
+    exported,
+    followed,
+    pinway,
+    verified,
+)
 
 ISSUER = "https://id.example.org"
 COLUMNS = f"""created: joined
@@ -91,3 +107,36 @@ def test_changes_of_keys_are_followed(world: Path, old: OldDatabase, tmp_path: P
     assert verified(world, data)["differences"] == []
     copied(world, tmp_path / "fresh")
     assert everything(data) == everything(tmp_path / "fresh")
+
+
+def test_a_user_without_a_key_differs_unless_another_user_has_the_key(
+    world: Path, tmp_path: Path
+) -> None:
+    data = tmp_path / "data"
+    copied(world, data)
+    found = verified(world, data)
+    assert (found["differences"], found["without_keys"]) == ([], 2)
+    assert "2 users without a key that another user has" in pinway(
+        "migrate", "verify", str(world), data=data
+    )
+
+    async def give_up(stores: Stores) -> None:
+        [id] = (await stores.shards.mod.find(EMAIL.namespace, ["Ann@example.org"])).values()
+        await change_email(stores, id, EmailChange(email=None))
+        await _free_kept(stores, id)
+
+    write(data, give_up)
+    found = verified(world, data, status=3)
+    differing = {(one["row"], one["field"]) for one in found["differences"]}
+    assert (differing, found["without_keys"]) == ({("1", "email"), ("1001", "email")}, 1)
+    found = verified(world, data, "--repair")
+    assert (found["differences"], found["without_keys"]) == ([], 2)
+    check_like_a_copy(world, data, tmp_path / "fresh")
+
+
+async def _free_kept(stores: Stores, id: int) -> None:
+    """End the time for which keys are kept for a user."""
+    [found] = (await access.read(stores, User, [id])).values()
+    for kind in KINDS.values():
+        for kept in kind.kept_of(found):
+            await free(stores, end_of(kind, id, kept))

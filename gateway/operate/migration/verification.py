@@ -3,7 +3,8 @@ key.
 
 The objects are found by their old ids, as clients find them: the ledger only says which rows were
 left out, and which objects have lost their row. A user who was left out because another user had
-the name is missing if nobody has it now.
+the name is missing if nobody has it now. A user without a key of the source differs, unless another
+user has the key.
 """
 
 import asyncio
@@ -14,11 +15,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from datasources.mappings import REVERSE, SEQUENCE_STEP, Edge, EdgeKey, Mapping
 from datasources.protocols import Stores
-from datasources.records import Board, Comment, Pin, Record
-from feed_engine.transactions.key_kinds import USERNAME
+from datasources.records import Board, Comment, Pin, Record, User
+from feed_engine.transactions.key_kinds import EMAIL, KINDS, SUBJECT, USERNAME
 from gateway.operate.imports.jsonl import AnyLine, UserLine
 from gateway.operate.imports.line_records import user_of
 from gateway.operate.imports.load import batches, patiently
@@ -36,7 +38,7 @@ from gateway.operate.migration.expected import (
     is_placed,
     refs_of,
 )
-from gateway.operate.migration.items import item_of
+from gateway.operate.migration.items import Ref, item_of, keys_of
 from gateway.operate.migration.ledger import Ledger, Row
 from gateway.operate.migration.source_checks import TablePlan
 from gateway.operate.migration.stored_keys import StoredKeys
@@ -79,13 +81,15 @@ class Range(NamedTuple):
 class Verified(NamedTuple):
     """`rows`: rows that were compared. `left_out`: rows that can't be in the shards, because of
     what they have, or because another row is missing or has their place. `new`: rows of these that
-    the ledger doesn't know; a repair looks at them, because it may bring what they refer to."""
+    the ledger doesn't know; a repair looks at them, because it may bring what they refer to.
+    `without_keys`: users who stand without a key that another user has."""
 
     ranges: list[Range]
     differences: list[Difference]
     rows: int
     left_out: int
     new: list[Row]
+    without_keys: int
 
 
 class _Pair(NamedTuple):
@@ -130,7 +134,14 @@ async def _verify(
             after = page.keys[-1]
     await verifier.compare_lost_rows({plan.table.name for plan in plans})
     progress(Progress("comparing", done, done, "rows"))
-    return Verified(verifier.ranges, verifier.differences, done, verifier.left_out, verifier.new)
+    return Verified(
+        verifier.ranges,
+        verifier.differences,
+        done,
+        verifier.left_out,
+        verifier.new,
+        verifier.without_keys,
+    )
 
 
 class _Verifier:
@@ -139,7 +150,7 @@ class _Verifier:
         self._seen = open_scratch("pinway-verify-", _SEEN, None)
         self.ranges: list[Range] = []
         self.differences: list[Difference] = []
-        self.left_out = 0
+        self.left_out = self.without_keys = 0
         self.new: list[Row] = []
 
     def close(self) -> None:
@@ -155,10 +166,12 @@ class _Verifier:
         refs = [ref for _, line in lines for ref in refs_of(line)]
         found = await find(self._stores, self._keys.name, refs)
         wanted: list[tuple[Row, AnyLine, Expected]] = []
-        missing = await self._missing_users(lines)
+        taken = await self._taken(lines, found)
         for row, line in lines:
             holder = self._ledger.holder(item_of(line))
-            left_out = holder != row and self._ledger.reasons(row) and row not in missing
+            left_out = holder != row and bool(self._ledger.reasons(row))
+            if holder is None and isinstance(line, UserLine):
+                left_out = left_out and USERNAME.namespace in taken[row]
             if left_out or absent(line, found):
                 self.left_out += 1
                 if holder is None and not self._ledger.reasons(row):
@@ -166,7 +179,14 @@ class _Verifier:
                 if holder == row and item_of(line).ref in found:
                     self._differ(row, line, "", "left out", "stands")
             else:
-                wanted.append((row, line, expected(line, found, self._keys)))
+                want = expected(line, found, self._keys)
+                if isinstance(want.record, User):
+                    cleared = {
+                        it.field: "" for it in (EMAIL, SUBJECT) if it.namespace in taken[row]
+                    }
+                    want = want._replace(record=replace(want.record, **cleared))
+                    self.without_keys += bool(cleared)
+                wanted.append((row, line, want))
         pairs = await self._pairs(wanted, found)
         sums = hashlib.sha256(), hashlib.sha256()
         for row, line, _ in wanted:
@@ -184,20 +204,29 @@ class _Verifier:
         self.ranges.append(Range(table, first, last, len(wanted), *told))
         await asyncio.sleep(0)
 
-    async def _missing_users(self, lines: Sequence[tuple[Row, AnyLine]]) -> set[Row]:
-        """The rows of users who were left out, and whose names nobody has now."""
-        left_out = {
-            row: user_of(line).username
-            for row, line in lines
-            if isinstance(line, UserLine)
-            and self._ledger.holder(item_of(line)) is None
-            and self._ledger.reasons(row)
+    async def _taken(
+        self, lines: Sequence[tuple[Row, AnyLine]], found: Found
+    ) -> dict[Row, set[str]]:
+        """For each row of a user, the kinds of keys that the row asks for, and that another user
+        has."""
+        lacks: dict[Row, list[Ref]] = {}
+        ids: dict[Row, int] = {}
+        for row, line in lines:
+            if isinstance(line, UserLine):
+                stored = found.get(item_of(line).ref)
+                has = keys_of(stored) if isinstance(stored, User) else []
+                lacks[row] = [ref for ref in keys_of(user_of(line)) if ref not in has]
+                ids[row] = stored.id if stored is not None else 0
+        holders: dict[Ref, int] = {}
+        for kind in KINDS:
+            keys = [ref.key for refs in lacks.values() for ref in refs if ref.kind == kind]
+            find_holders = partial(self._stores.shards.mod.find, kind, keys)
+            held = await patiently(find_holders) if keys else {}
+            holders |= {Ref(kind, key): id for key, id in held.items()}
+        return {
+            row: {ref.kind for ref in refs if holders.get(ref, ids[row]) != ids[row]}
+            for row, refs in lacks.items()
         }
-        if not left_out:
-            return set()
-        names = list(left_out.values())
-        held = await patiently(lambda: self._stores.shards.mod.find(USERNAME.namespace, names))
-        return {row for row, name in left_out.items() if name not in held}
 
     async def compare_lost_rows(self, tables: set[str]) -> None:
         """Find objects and edges whose row is no longer in these tables of the source."""
