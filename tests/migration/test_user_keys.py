@@ -8,10 +8,11 @@ import pytest
 from datasources.protocols import Stores
 from datasources.records import User
 from feed_engine.transactions import access
-from feed_engine.transactions.inputs import EmailChange
-from feed_engine.transactions.key_kinds import EMAIL, KINDS
+from feed_engine.transactions.inputs import EmailChange, NameChange
+from feed_engine.transactions.key_kinds import EMAIL, KINDS, USERNAME
 from feed_engine.writes.key_tasks import free
-from feed_engine.writes.keys import change_email, end_of
+from feed_engine.writes.keys import change_email, change_user_name, end_of
+from tests.importing.files import user
 from tests.migration.old_world import HUGE, ROWS, OldDatabase, many
 from tests.migration.pinway_site import write
 from tests.migration.processes import (
@@ -20,6 +21,7 @@ from tests.migration.processes import (
     everything,
     exported,
     followed,
+    killed_at,
     pinway,
     verified,
 )
@@ -109,6 +111,24 @@ def test_changes_of_keys_are_followed(world: Path, old: OldDatabase, tmp_path: P
     assert everything(data) == everything(tmp_path / "fresh")
 
 
+def test_keys_of_an_account_whose_follower_was_killed_go_to_the_rows_that_share_them(
+    world: Path, old: OldDatabase, tmp_path: Path
+) -> None:
+    data, lines = tmp_path / "data", tmp_path / "world.jsonl"
+    lines.write_text(json.dumps(user("1", username="taken")))
+    pinway("import", str(lines), data=data)
+    copied(world, data)
+    old.run("DELETE FROM old.members WHERE id = 1")
+    words = ("follow", "--until-caught-up")
+    killed = "tests.migration.killed_follow"
+    assert killed_at("take_away", world, data, *words, module=killed) == 0  # its keys are free
+    old.run("INSERT INTO old.members VALUES (1, 'taken', '', NULL, NULL, 'Ann@example.org', 11)")
+    followed(world, data)
+    found = keys(data)
+    assert (found["user1"], found["user2"]) == (("Ann@example.org", "12"), ("", "11"))
+    assert verified(world, data)["differences"] == []
+
+
 def test_a_user_without_a_key_differs_unless_another_user_has_the_key(
     world: Path, tmp_path: Path
 ) -> None:
@@ -132,6 +152,31 @@ def test_a_user_without_a_key_differs_unless_another_user_has_the_key(
     found = verified(world, data, "--repair")
     assert (found["differences"], found["without_keys"]) == ([], 2)
     check_like_a_copy(world, data, tmp_path / "fresh")
+
+
+def test_keys_that_somebody_had_before_the_copy_are_freed_with_their_account(
+    world: Path, old: OldDatabase, tmp_path: Path
+) -> None:
+    data, lines = tmp_path / "data", tmp_path / "world.jsonl"
+    lines.write_text(json.dumps(user("1", username="user3", email="1003@example.org")))
+    pinway("import", str(lines), data=data)
+
+    async def give_up(stores: Stores) -> None:
+        [id] = (await stores.shards.mod.find(USERNAME.namespace, ["user3"])).values()
+        await change_user_name(stores, id, NameChange(username="early"))
+        await change_email(stores, id, EmailChange(email=None))
+        await _free_kept(stores, id)
+
+    write(data, give_up)
+    copied(world, data)
+    old.run(
+        "USE old",
+        "DELETE FROM members WHERE id = 1003",
+        "INSERT INTO members VALUES (2, 'user3', '', NULL, NULL, '1003@example.org', NULL)",
+    )
+    followed(world, data)
+    assert keys(data)["user3"] == ("1003@example.org", "")
+    assert verified(world, data)["differences"] == []
 
 
 async def _free_kept(stores: Stores, id: int) -> None:

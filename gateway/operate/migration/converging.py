@@ -6,7 +6,7 @@ depend on a changed object are looked at after it.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence, Set
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -17,19 +17,11 @@ from datasources.mappings import Edge, Mapping
 from datasources.protocols import Stores
 from datasources.records import RECORDS, Interest, Pin, Record, User
 from feed_engine.transactions import access
-from feed_engine.transactions.key_kinds import USERNAME
 from gateway.operate.imports.jsonl import AnyLine
 from gateway.operate.imports.load import patiently
 from gateway.operate.migration.conversion import convert
-from gateway.operate.migration.expected import (
-    FOLLOWS,
-    Expected,
-    absent,
-    expected,
-    find,
-    refs_of,
-)
-from gateway.operate.migration.items import NAMES, SLUG, Item, Ref, item_of, keys_of, uses
+from gateway.operate.migration.expected import FOLLOWS, absent, expected, find, refs_of
+from gateway.operate.migration.items import SLUG, Item, Ref, item_of, keys_of, uses
 from gateway.operate.migration.ledger import Ledger, Row, Settled, Start
 from gateway.operate.migration.source_checks import TablePlan
 from gateway.operate.migration.stored_keys import StoredKeys
@@ -41,8 +33,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 BATCH = 100  # rows that are read at once
 _ATTEMPTS = 10
-_NAMED = {"user": USERNAME.namespace, "interest": SLUG}
-"""The kinds of objects that are stored by their names (Writer.start), and these names' kinds."""
 
 
 class Now(NamedTuple):
@@ -85,46 +75,51 @@ class Convergence:
         had, used = self._ledger.items(row), self._ledger.uses(row)
         wanted = {item_of(line): line for line in now.lines}
         items: dict[Item, int] = {}
-        reasons, changed = [*now.faults], set[Ref]()
-        uses_now = {ref for item, line in wanted.items() for ref in (*uses(line), place_of(item))}
+        reasons, names = [*now.faults], set[Ref]()
+        changed = self._ledger.names(row)  # a run that was killed may have freed them
         for item in had:
             if item not in wanted:
-                changed |= await again(partial(self._take_away, item))
+                await again(partial(self._take_away, item, changed))
         for item, line in wanted.items():
             holder = self._ledger.holder(item)
             if holder not in (None, row):
                 reasons.append(f"{item} is there already, in {holder.table} {holder.key}")
                 continue
-            outcome = await again(partial(self._bring, row, item, line))
-            changed |= outcome.changed
-            uses_now |= outcome.keeps
+            outcome = await again(partial(self._bring, row, item, line, changed))
+            names |= outcome.names
             if outcome.id is not None:
                 items[item] = outcome.id
             if outcome.reason:
                 reasons.append(outcome.reason)
+        changed -= names
+        uses_now = {ref for item, line in wanted.items() for ref in (*uses(line), place_of(item))}
         # By the ledger's earlier state: a run that was killed may have changed the stores already.
         changed |= {place_of(item) for item, id in had.items() ^ items.items()}
-        changed |= {ref for ref in used - uses_now if ref.kind in NAMES}
         if used != uses_now:  # a pin on another board, of which it may be the cover
             changed |= {item.ref for item in items if not item.b}
         self._ledger.settle(note, row, Settled(items, uses_now, reasons, changed))
 
-    async def _bring(self, row: Row, item: Item, line: AnyLine) -> "_Outcome":
+    async def _bring(self, row: Row, item: Item, line: AnyLine, changed: set[Ref]) -> "_Outcome":
         """Bring an item to the stores. An object whose board or owner was deleted is being deleted
-        by a task, and can't be changed: another object takes its place."""
-        changed = set[Ref]()
+        by a task, and can't be changed: another object takes its place.
+
+        Adds to `changed` what this may change for other rows: objects, and the names that the
+        object has had. Nothing that was added is lost when the call is repeated.
+        """
         for _ in range(_ATTEMPTS):
             try:
-                outcome = await self._try_to_bring(row, item, line)
-                return outcome._replace(changed=outcome.changed | changed)
+                return await self._try_to_bring(row, item, line, changed)
             except NotFound:
-                changed |= await self._take_away(item)
+                await self._take_away(item, changed)
         raise StoreConflict(f"{item} is deleted again and again: does somebody else write to it?")
 
-    async def _try_to_bring(self, row: Row, item: Item, line: AnyLine) -> "_Outcome":
+    async def _try_to_bring(
+        self, row: Row, item: Item, line: AnyLine, changed: set[Ref]
+    ) -> "_Outcome":
         found = await find(self._stores, self._keys.name, refs_of(line))
         if why := absent(line, found):
-            return _Outcome(None, await self._take_away(item), why)
+            await self._take_away(item, changed)
+            return _Outcome(None, why)
         wanted = expected(line, found, self._keys)
         stood = self._ledger.holder(item) is not None
         if wanted.record is None:
@@ -132,53 +127,48 @@ class Convergence:
             assert wanted.mapping is not None
             assert wanted.edge is not None
             await self._writer.set_edge(wanted.mapping, wanted.edge)
-            return _Outcome(0, set())
+            return _Outcome(0)
         stored = found.get(item.ref)
+        changed |= _names(stored)
         if await self._is_own_repin(stored, wanted.record):
-            reason = "its source is its own repin"
-            return _Outcome(None, await self._take_away(item), reason)
-        start = self._writer.start(wanted.record)
-        freed = await self._clear_remains(item, start) if stored is None else set[Ref]()
-        self._ledger.intend(row, item, start, _names(stored) | _names(wanted.record))
-        try:
-            id = await self._writer.put(item.ref, stored, wanted)
-        except LeftOut as left:
-            if left.stays is not None:
-                return await self._stays(item, stored, freed, left)
-            taken = await self._take_away(item)
-            if stood or stored is not None:
-                freed |= taken
-            return _Outcome(None, freed, str(left))
-        return _Outcome(id, _changed(item, stored, wanted, id) | freed)
-
-    async def _stays(
-        self, item: Item, stored: Record | None, freed: set[Ref], left: LeftOut
-    ) -> "_Outcome":
-        """The outcome for a user who stands without a name or another key that the source says."""
-        after = (await find(self._stores, self._keys.name, [item.ref])).get(item.ref)
-        keeps = _names(after)
+            await self._take_away(item, changed)
+            return _Outcome(None, "its source is its own repin")
+        start, names = self._writer.start(wanted.record), _names(wanted.record)
         if stored is None:
-            freed = {*freed, item.ref}
-        return _Outcome(left.stays, freed | (_names(stored) - keeps), str(left), frozenset(keeps))
+            await self._clear_remains(item, changed, start)
+        self._ledger.intend(row, item, start, _names(stored) | names)
+        try:
+            outcome = _Outcome(await self._writer.put(item.ref, stored, wanted), names=names)
+        except LeftOut as left:
+            if left.stays is None:
+                was_there = stood or stored is not None
+                await self._take_away(item, changed if was_there else set())
+                return _Outcome(None, str(left))
+            after = await find(self._stores, self._keys.name, [item.ref])
+            outcome = _Outcome(left.stays, str(left), _names(after.get(item.ref)))
+        if stored is None or stored.id != outcome.id:
+            changed.add(item.ref)
+        return outcome
 
-    async def _clear_remains(self, item: Item, unless: Start | None = None) -> set[Ref]:
-        """Clear what interrupted runs left of an object to which no old id leads, and return the
-        names that this frees, or that an interrupted run freed.
+    async def _clear_remains(
+        self, item: Item, changed: set[Ref], unless: Start | None = None
+    ) -> None:
+        """Clear what interrupted runs left of an object to which no old id leads, and add the names
+        that this frees to `changed`.
 
         A deleted object has its names and its old id until they are freed. An object that was
         stored before its old id was claimed is claimed and taken away, `unless` it would be stored
         there again.
         """
-        freed = _names(await self._writer.free_old_id(item.ref))
+        changed |= _names(await self._writer.free_old_id(item.ref))
         start = self._ledger.start(item)
         if start is None or start == unless:
-            return freed
+            return
         for id in await self._writer.unclaimed(item.ref, start):
             stored = (await access.read(self._stores, RECORDS[kind_of(id)], [id])).get(id)
             if stored is not None and stored.active:
                 await self._writer.claim(item.ref, id)
                 await self._writer.take_away(item.ref, stored)
-        return freed | ({Ref(_NAMED[item.kind], start.parent)} if item.kind in _NAMED else set())
 
     async def _is_own_repin(self, stored: Record | None, wanted: Record) -> bool:
         """Whether the pins from which a pin is to be repinned begin with the pin itself."""
@@ -192,37 +182,37 @@ class Convergence:
             source_id = source.source_id if isinstance(source, Pin) else None
         return False
 
-    async def _take_away(self, item: Item) -> set[Ref]:
-        """Take an object or an edge away. Returns what changed for other rows: nothing if the item
-        was not there. Otherwise rows that need each other would be looked at again and again."""
+    async def _take_away(self, item: Item, changed: set[Ref]) -> None:
+        """Take an object or an edge away. Adds to `changed` what this changes for other rows:
+        nothing if the item was not there. Otherwise rows that need each other would be looked at
+        again and again."""
         holder = self._ledger.holder(item)
-        was_there = {place_of(item)} if holder is not None else set[Ref]()
+        if holder is not None:
+            changed.add(place_of(item))
         if item.b:
             ends = _ends(item)
             found = await find(self._stores, self._keys.name, ends)
-            if all(end in found for end in ends):
+            if all(end in found for end in ends):  # a deleted end has ended the edge
                 edge = Edge(found[ends[0]].id, found[ends[1]].id, 0, 0)
                 await self._writer.clear_edge(_mapping(item), edge)
-            return was_there  # a deleted end has ended the edge
+            return
         stored = (await find(self._stores, self._keys.name, [item.ref])).get(item.ref)
         if stored is None:
-            return was_there | await self._clear_remains(item)
+            await self._clear_remains(item, changed)
+            return
+        changed |= {item.ref, *_names(stored)}
         if holder is not None:
             self._ledger.intend(holder, item, names=_names(stored))
         await self._writer.take_away(item.ref, stored)
-        return {item.ref, *_names(stored)}
 
 
 class _Outcome(NamedTuple):
-    """The result for an item: its id (0 for an edge, None if it can't stand), what changed for
-    other rows, the reason if it does not stand, or not as the source says, and the names that it
-    keeps against the source. The ledger notes these as used: the row gives them up later, perhaps
-    in a run that is killed."""
+    """The result for an item: its id (0 for an edge, None if it can't stand), the reason if it does
+    not stand, or not as the source says, and the names that its object has."""
 
     id: int | None
-    changed: set[Ref]
     reason: str = ""
-    keeps: frozenset[Ref] = frozenset()
+    names: Set[Ref] = frozenset()
 
 
 async def read_now(
@@ -258,17 +248,8 @@ async def again(call: Callable[[], Awaitable[T]]) -> T:
     return await patiently(call)
 
 
-def _changed(item: Item, stored: Record | None, wanted: Expected, id: int) -> set[Ref]:
-    """The object and the names that another state of the object changes for other rows."""
-    if stored is None or stored.id != id:
-        return {item.ref, *(_names(stored) if stored is not None else ())}
-    record = wanted.record
-    own = {*keys_of(record)} if isinstance(record, User) else set[Ref]()
-    return _names(stored) - own if own else set()
-
-
 def _names(stored: Record | None) -> set[Ref]:
-    """The names that an object has had."""
+    """The names and keys that an object has, or that are kept for it."""
     if isinstance(stored, User):
         return {*keys_of(stored)}
     return {Ref(SLUG, stored.slug)} if isinstance(stored, Interest) else set()

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from gateway.operate.imports.private_keys import WITHOUT_KEY
 from gateway.operate.migration.fields import FIELDS
-from gateway.operate.migration.items import Item, Ref
+from gateway.operate.migration.items import NAMES, Item, Ref
 from gateway.operate.migration.journal import Journal, row_text
 
 _SCHEMA = """
@@ -24,6 +24,8 @@ CREATE TABLE IF NOT EXISTS needs (source_table TEXT, row TEXT, kind TEXT, key TE
 CREATE INDEX IF NOT EXISTS needs_row ON needs (source_table, row);
 CREATE TABLE IF NOT EXISTS starts (kind TEXT, key TEXT, shard INT, parent TEXT,
                                    PRIMARY KEY (kind, key)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS names (source_table TEXT, row TEXT, kind TEXT, key TEXT,
+                                  PRIMARY KEY (source_table, row, kind, key)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS reasons (source_table TEXT, row TEXT, reason TEXT,
                                     PRIMARY KEY (source_table, row, reason)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS todo (n INTEGER PRIMARY KEY AUTOINCREMENT, rank INT, source_table TEXT,
@@ -96,8 +98,13 @@ class Ledger:
         self._ranks: dict[str, int] = {}
         for table, kind in becomes:
             self._ranks[table] = min(self._ranks.get(table, len(order)), order.index(kind))
-        for statement in _SCHEMA.split(";"):
-            self._db.execute(statement)
+        tables = self._db.execute("SELECT name FROM sqlite_master WHERE name IN ('needs', 'names')")
+        is_older = tables.fetchall() == [("needs",)]
+        with journal.spool.transaction():
+            for statement in _SCHEMA.split(";"):
+                self._db.execute(statement)
+            if is_older:
+                self._take_names_over()
 
     def take_over(self) -> None:
         """Take over the rows that a copy has brought to the stores since the last time. The rows
@@ -135,6 +142,15 @@ class Ledger:
             self.look_at(_row(*found) for found in left_out)
             [last] = self._db.execute("SELECT coalesce(max(line), 0) FROM origins").fetchone()
             self._journal.set_fact("taken over", str(last))
+
+    def _take_names_over(self) -> None:
+        """An earlier version noted the names of `intend` among the references of its rows."""
+        marks = ", ".join("?" * len(NAMES))
+        self._db.execute(
+            "INSERT OR IGNORE INTO names SELECT source_table, row, kind, key FROM needs "
+            f"JOIN todo USING (source_table, row) WHERE kind IN ({marks})",
+            [*NAMES],
+        )
 
     def look_at(self, rows: Iterable[Row]) -> None:
         """Note rows that are to be looked at (again)."""
@@ -177,22 +193,22 @@ class Ledger:
 
     def uses(self, row: Row) -> set[Ref]:
         """The objects and names on which the row depended when it was looked at."""
-        found = self._db.execute(
-            "SELECT kind, key FROM needs WHERE source_table = ? AND row = ?", (row.table, row.text)
-        )
-        return {Ref(*ref) for ref in found}
+        return self._refs("needs", row)
 
     def intend(
         self, row: Row, item: Item, start: Start | None = None, names: Iterable[Ref] = ()
     ) -> None:
         """Note that a row is about to become an item, or to give it up, where its object is stored
-        first, and the names that the object has or gets. If the process is killed, and the row is
-        changed or deleted before it is looked at again, the item is known to be there, and rows
-        that wait for the names are looked at when the object no longer has them."""
+        first, and the names and keys that the object has or gets. If the process is killed, and the
+        row is changed or deleted before it is looked at again, the item is known to be there, and
+        rows that wait for the names are looked at when the object no longer has them."""
         values = (row.table, row.text, *item, _INTENDED)
         with self._journal.spool.transaction():
             self._db.execute("INSERT OR IGNORE INTO links VALUES (?, ?, ?, ?, ?, ?)", values)
-            self._use(row, names)
+            self._db.executemany(
+                "INSERT OR IGNORE INTO names VALUES (?, ?, ?, ?)",
+                [(row.table, row.text, *name) for name in names],
+            )
             if start is not None:
                 began = (item.kind, item.a, *start)
                 self._db.execute("INSERT OR REPLACE INTO starts VALUES (?, ?, ?, ?)", began)
@@ -203,6 +219,10 @@ class Ledger:
             "SELECT shard, parent FROM starts WHERE kind = ? AND key = ?", item.ref
         ).fetchone()
         return Start(*found) if found is not None and not item.b else None
+
+    def names(self, row: Row) -> set[Ref]:
+        """The names and keys that the row's objects may have had since the row was settled last."""
+        return self._refs("names", row)
 
     def holder(self, item: Item) -> Row | None:
         """The row that has become the item."""
@@ -227,13 +247,16 @@ class Ledger:
                 "(SELECT kind, a FROM links WHERE source_table = ? AND row = ?)",
                 at,
             )
-            for table in ("links", "needs", "reasons"):
+            for table in ("links", "needs", "names", "reasons"):
                 self._db.execute(f"DELETE FROM {table} WHERE source_table = ? AND row = ?", at)
             self._db.executemany(
                 "INSERT INTO links VALUES (?, ?, ?, ?, ?, ?)",
                 [(*at, *item, id) for item, id in settled.items.items()],
             )
-            self._use(row, settled.uses)
+            self._db.executemany(
+                "INSERT OR IGNORE INTO needs VALUES (?, ?, ?, ?)",
+                [(*at, *ref) for ref in settled.uses],
+            )
             self._db.executemany(
                 "INSERT OR IGNORE INTO reasons VALUES (?, ?, ?)",
                 [(*at, reason) for reason in settled.reasons],
@@ -245,11 +268,12 @@ class Ledger:
                 self.look_at(it for it in (_row(*one) for one in found) if it != row)
             self._db.execute("DELETE FROM todo WHERE n = ?", (note,))
 
-    def _use(self, row: Row, refs: Iterable[Ref]) -> None:
-        self._db.executemany(
-            "INSERT OR IGNORE INTO needs VALUES (?, ?, ?, ?)",
-            [(row.table, row.text, *ref) for ref in refs],
+    def _refs(self, table: str, row: Row) -> set[Ref]:
+        found = self._db.execute(
+            f"SELECT kind, key FROM {table} WHERE source_table = ? AND row = ?",
+            (row.table, row.text),
         )
+        return {Ref(*ref) for ref in found}
 
     def rows(self) -> Iterable[tuple[Row, Item]]:
         """All rows with what they have become."""

@@ -156,7 +156,7 @@ class Writer:
             await self._free_kept(stored)
             for kind in KINDS.values():
                 if key := kind.key_of(stored):
-                    await mod.release(kind.namespace, key, id, kind.version_of(stored))
+                    await mod.release(kind.namespace, key, id)  # an earlier copy noted no version
         elif isinstance(stored, Interest) and not stored.active:
             await mod.release(SLUGS, stored.slug, id)
         await mod.release(within, ref.key, id)
@@ -471,6 +471,7 @@ class Writer:
     async def _change_keys(self, user: User, wanted: User) -> None:
         """Give a user the name and the other keys that the source says. Raises LeftOut."""
         left: LeftOut | None = None
+        await self._free_kept(user)  # of a run that was killed: few are kept at the same time
         try:
             await self._set_keys(user, wanted)
         except LeftOut as error:
