@@ -21,7 +21,8 @@ _SAY = 1.0  # seconds between two lines about the lag
 _PAUSE = 1.0  # seconds between two rounds
 _STAYS = (
     "sections, and boards' collaborators and invitations, stay in Pinway: no table of the old "
-    "database can have them; a pin that a collaborator added becomes its board's owner's"
+    "database can have them; a pin that a collaborator added becomes its board's owner's; users of "
+    "other migrations and of imports stay in Pinway, with their boards and pins"
 )
 
 
@@ -89,7 +90,7 @@ def _print_end(result: tuple[Ended, Path], *, as_json: bool) -> None:
 
 def _told(found: BackRound, report: Path) -> dict[str, Any]:
     return {
-        **{name: getattr(found, name) for name in ("read", "changed", "left", "behind")},
+        **{name: getattr(found, name) for name in ("read", "changed", "left", "behind", "staying")},
         "differences": [_told_difference(one) for one in found.differences],
         "report": str(report),
     }
@@ -127,7 +128,8 @@ def _compared(found: BackRound, report: Path) -> str:
 
 
 def _left(found: BackRound, report: Path) -> str:
-    return f"{counted(found.left, 'change')} left out: {report}"
+    others = f"{counted(found.staying, 'user')} of other migrations and of imports stay in Pinway; "
+    return f"{others if found.staying else ''}{counted(found.left, 'change')} left out: {report}"
 
 
 async def _bring(

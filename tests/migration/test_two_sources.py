@@ -10,8 +10,18 @@ from typing import Any
 
 import pytest
 
+from datasources.protocols import Stores
+from feed_engine.transactions.inputs import NewBoard, NewComment, NewPin, NewUser
+from feed_engine.writes.boards import create_board
+from feed_engine.writes.comments import create_comment
+from feed_engine.writes.follows import follow
+from feed_engine.writes.likes import like_pin
+from feed_engine.writes.pins import create_pin, repin
+from feed_engine.writes.users import sign_up
+from gateway.operate.migration.copying import find_old
 from tests.importing.files import board, interest, pin, user
 from tests.migration.old_world import SCHEMA, USER, OldDatabase
+from tests.migration.pinway_site import write
 from tests.migration.processes import (
     back,
     copied,
@@ -138,9 +148,68 @@ def test_equal_ids_and_names_of_two_sources_stay_apart(
     # The old id of a user who was left out stays free on the way back.
     cut_over(second, data)
     old.run("SET GLOBAL read_only = OFF")
-    assert back(second, data, "--until-caught-up")["left"] > 0
+    told = back(second, data, "--until-caught-up")
+    assert (told["left"], told["staying"]) == (0, 1)
     rows = old.rows("SELECT real_name FROM other.members WHERE id = 1")
     assert rows == [("Ann Kay",)]
+
+
+def test_users_of_other_migrations_and_imports_stay_in_pinway_on_the_way_back(
+    first: Path, second: Path, old: OldDatabase, tmp_path: Path
+) -> None:
+    data, lines = tmp_path / "data", tmp_path / "world.jsonl"
+    given = [
+        user("1", username="imported"),
+        interest("1", slug="rice", name="Rice"),
+        board("1", "1", name="Tokyo"),
+        pin("1", "1", title="Asakusa"),
+    ]
+    lines.write_text("\n".join(map(json.dumps, given)))
+    pinway("import", str(lines), data=data)
+    copied(first, data)
+    copied(second, data)
+    cut_over(second, data)
+
+    async def work(stores: Stores) -> None:
+        async def id_of(name: str, kind: str, old_id: str) -> int:
+            return (await find_old(stores, name, kind, [old_id]))[old_id]
+
+        ann, zoe = await id_of("old-site", "user", "1"), await id_of("other-site", "user", "2")
+        gyokuro, garden = await id_of("old-site", "pin", "1"), await id_of("other-site", "pin", "2")
+        zen = await id_of("other-site", "board", "2")
+        green = (await create_board(stores, ann, NewBoard(name="Green", secret=False))).board.id
+        await create_pin(stores, ann, NewPin(board_id=green, title="Sencha"))
+        await create_comment(stores, ann, NewComment(pin_id=gyokuro, text="Mine"))
+        await like_pin(stores, ann, gyokuro)
+        new = (await sign_up(stores, NewUser(username="newcomer"))).id
+        theirs = (await create_board(stores, new, NewBoard(name="Theirs", secret=False))).board.id
+        await create_pin(stores, new, NewPin(board_id=theirs, title="Hojicha"))
+        await follow(stores, new, zoe)
+        await create_comment(stores, ann, NewComment(pin_id=garden, text="What a garden"))
+        await like_pin(stores, zoe, gyokuro)
+        await repin(stores, zoe, gyokuro, zen)
+
+    write(data, work)
+    told = back(second, data, "--until-caught-up")
+    assert told["staying"] == 2
+    logins = old.rows("SELECT login FROM other.members ORDER BY login")
+    assert logins == [("ann",), ("newcomer",), ("zoe",)]  # the row of this ann was left out
+    titles = old.rows("SELECT title FROM other.albums ORDER BY title")
+    assert titles == [("Diary",), ("Theirs",), ("Zen",)]
+    headlines = old.rows("SELECT headline, copied_from FROM other.bookmarks ORDER BY headline")
+    assert [title for title, _ in headlines] == ["Dear diary", "Garden", "Gyokuro", "Hojicha"]
+    assert {source for _, source in headlines} == {None}
+    assert old.rows("SELECT count(*) FROM other.friends") == [(1,)]
+    assert old.rows("SELECT count(*) FROM other.remarks") == [(0,)]
+    assert old.rows("SELECT slug FROM other.topics ORDER BY slug") == [("rice",), ("tea",)]
+    notes = [json.loads(line) for line in Path(told["report"]).read_text().splitlines()]
+    assert {(note["kind"], note["message"].partition(": ")[0]) for note in notes} == {
+        ("comment", "its author is not in the old database"),
+        ("pin", "source"),
+        ("user_likes_pins", "one of its ends stays in Pinway"),
+    }
+    assert back(second, data, "--until-caught-up")["changed"] == 0
+    assert back(second, data, "--compare")["differences"] == []
 
 
 def test_an_imported_user_is_not_taken_for_a_migrated_one(

@@ -20,6 +20,10 @@ class StoredKeys(NamedTuple):
         """The key of the object with an old id."""
         return stored_key(self.source, old)
 
+    def has(self, key: str) -> bool:
+        """Whether a key is certainly one of the migration's: an old id alone may be an import's."""
+        return bool(self.source) and key.startswith(self.of(""))
+
     def old(self, key: str) -> str:
         """The old id in the key of one of the migration's objects. Other keys stay as they are."""
         return key.removeprefix(self.of(""))

@@ -22,6 +22,7 @@ from gateway.operate.imports.load import patiently
 from gateway.operate.migration.back.graph import Graph, graph_of
 from gateway.operate.migration.back.ledger import EDGES, BackLedger, Known, Note, Settled, Subject
 from gateway.operate.migration.back.scanning import edge_digest, object_digest
+from gateway.operate.migration.back.staying import Staying
 from gateway.operate.migration.back.targets import NewKeys, Row, Target
 from gateway.operate.migration.back.values import (
     Fields,
@@ -44,6 +45,7 @@ from gateway.operate.migration.items import Item, item_of, uses
 from gateway.operate.migration.ledger import Ledger
 from gateway.operate.migration.ledger import Row as SourceRow
 from gateway.operate.migration.ledger import Settled as RowSettled
+from gateway.operate.migration.stored_keys import StoredKeys
 
 if TYPE_CHECKING:
     from datasources.mysql.source import Source
@@ -148,10 +150,10 @@ class Bringer:
         targets: Sequence[Target],
         ledger: BackLedger,
         rows: Ledger,
-        name: str,
+        keys: StoredKeys,
     ) -> None:
         self._shards, self._source, self._writer = shards, source, writer
-        self._targets, self._ledger, self._rows, self._name = targets, ledger, rows, name
+        self._targets, self._ledger, self._rows, self._keys = targets, ledger, rows, keys
         self._new_keys = NewKeys(writer, ledger)
         self.write, self.parks = True, False
 
@@ -175,7 +177,7 @@ class Bringer:
         graph = await graph_of(self._shards, {id for it in subjects for id in (it.a, it.b)})
         known = self._ledger.known(graph.records)
         kind, by = ends_of(mapping)
-        key_of = _KeyOf(graph, known)
+        key_of, staying = _KeyOf(graph, known), Staying(graph, known, self._keys)
         results, wanted = list[Brought](), list[_Wanted]()
         for subject, key in zip(subjects, keys, strict=True):
             edge, stands = stored.get(key), self._ledger.edge_stands(subject)
@@ -183,6 +185,13 @@ class Bringer:
             if not (digest and graph.stands(subject.a) and graph.stands(subject.b)):
                 settled = Settled(subject, stands, None if digest else b"", ())
                 results.append(Brought(settled, gone=stands))
+                continue
+            if staying(subject.a) and staying(subject.b):
+                results.append(Brought(Settled(subject, False, digest, ())))
+                continue
+            if staying(subject.a) or staying(subject.b):
+                note = Note("one of its ends stays in Pinway", kept=False)
+                results.append(Brought(Settled(subject, False, digest, [note])))
                 continue
             assert edge is not None
             target = self._target(kind, by)
@@ -237,8 +246,14 @@ class Bringer:
         digest = object_digest(graph.data.get(id))
         if record is None or not graph.stands(id):
             active = record is not None and record.active  # with a parent that is not
+            self._ledger.set_staying(id, stays=False)
             settled = Settled(subject, has.stands, None if active else digest, ())
             return Brought(settled, gone=has.stands)
+        staying = Staying(graph, known, self._keys)
+        if staying(id):
+            if kind == "user":
+                self._ledger.set_staying(id, stays=True)
+            return Brought(Settled(subject, False, digest, ()))
         target = self._target(kind, ("key",), has.table)
         if target is None:
             note = Note(f"no table becomes a {kind}", kept=False)
@@ -250,10 +265,11 @@ class Bringer:
         identity = (has.key,) if has.key is not None else None
         wanted = _Wanted(subject, target, identity, ("key",), fields, digest)
         wanted.is_known = self.write and has.digest == digest
-        for name in parents(record):
+        for name, parent in parents(record).items():
             if fields[name] is None:
-                message = f"its {name} is not in the old database"
-                return Brought(Settled(subject, has.stands, None, [Note(message, kept=False)]))
+                note = Note(f"its {name} is not in the old database", kept=False)
+                after = digest if staying(parent) else None  # it may come later in this round
+                return Brought(Settled(subject, has.stands, after, [note]))
         if self.write:
             self._ledger.refer(id, {*parents(record).values(), *references(record).values()})
         _set_issuer(wanted)
@@ -263,8 +279,9 @@ class Bringer:
         for name, other in references(record).items():
             of = name.partition(" ")[0]
             if of in target.origins and graph.stands(other) and key_of(other) is None:
-                fields.pop(of, None)  # it may come later in this round
-                wanted.note(f"{of}: {other} is not in the old database", pending=True)
+                fields.pop(of, None)  # it may come later in this round, unless it stays
+                message = f"{of}: {other} is not in the old database"
+                wanted.note(message, pending=not staying(other))
         if isinstance(record, Pin) and record.owner_id != _owner_of_board(record, graph):
             wanted.note(f"owner: {record.owner_id} added it; a row is its board's owner's")
         if isinstance(record, Pin) and sum(map(graph.stands, record.interest_ids)) > 1:
@@ -369,7 +386,7 @@ class Bringer:
                 self._ledger.keep(one.subject.a, target.kind, target.name, key)
                 one.identity = (key,)
             if not one.subject.b:
-                mod, within = self._shards.mod, namespace(self._name, target.kind)
+                mod, within = self._shards.mod, namespace(self._keys.name, target.kind)
                 key, id = one.identity[0], one.subject.a
                 await patiently(partial(mod.claim, within, key, id))
                 one.fields["key"] = key

@@ -57,7 +57,7 @@ async def opened_back(settings: Settings, mapping: Mapping) -> AsyncIterator[Bac
             writer = source.writer()
             try:
                 targets = [Target(plan, await writer.columns(plan.table)) for plan in plans]
-                way = WayBack(shards, source, writer, targets, journal, ledger, mapping.name)
+                way = WayBack(shards, source, writer, targets, journal, ledger)
                 yield Back(way, journal, source, writer)
             finally:
                 writer.close()

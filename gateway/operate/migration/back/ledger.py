@@ -33,10 +33,11 @@ CREATE TABLE IF NOT EXISTS back_references (id INT, other INT, PRIMARY KEY (id, 
                                             WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS back_referring ON back_references (other);
 CREATE TABLE IF NOT EXISTS back_gone (id INTEGER PRIMARY KEY);
+CREATE TABLE IF NOT EXISTS back_staying (id INTEGER PRIMARY KEY);
 CREATE TEMP TABLE back_todo (kind TEXT, a INT, b INT, PRIMARY KEY (kind, a, b)) WITHOUT ROWID;
 """
 _TABLES = tuple(
-    f"back_{it}" for it in ["objects", "edges", "orders", "notes", "references", "gone"]
+    f"back_{it}" for it in ["objects", "edges", "orders", "notes", "references", "gone", "staying"]
 )
 FILLED = "back"
 """The journal's fact that the ledger has the objects of the copy."""
@@ -273,6 +274,16 @@ class BackLedger:
     def note_count(self) -> int:
         """The number of notes."""
         found: int = self._db.execute("SELECT count(*) FROM back_notes").fetchone()[0]
+        return found
+
+    def set_staying(self, id: int, *, stays: bool) -> None:
+        """Store whether a user stays in Pinway."""
+        change = "INSERT OR IGNORE INTO back_staying VALUES (?)"
+        self._db.execute(change if stays else "DELETE FROM back_staying WHERE id = ?", (id,))
+
+    def staying_count(self) -> int:
+        """The number of users who stay in Pinway."""
+        found: int = self._db.execute("SELECT count(*) FROM back_staying").fetchone()[0]
         return found
 
     def _store(self, subject: Subject, stands: bool, digest: bytes | None) -> None:

@@ -42,13 +42,15 @@ _CAUGHT_UP = 1.0  # seconds
 
 class BackRound(NamedTuple):
     """A round. `read`: rows of the shards; `changed`: rows of the old database that were written;
-    `left`: what it could not get; `behind`: seconds since Pinway was as the old database is now.
+    `left`: what it could not get; `behind`: seconds since Pinway was as the old database is now;
+    `staying`: users of other migrations and of imports, who stay in Pinway.
     """
 
     read: int
     changed: int
     left: int
     behind: float
+    staying: int
     differences: Sequence[Difference] = ()
 
     @property
@@ -72,19 +74,18 @@ class WayBack:
         targets: Sequence[Target],
         journal: Journal,
         rows: Ledger,
-        name: str,
     ) -> None:
         if not isinstance(shards, ShardScans):
             raise ConfigError("these shards can't be read as of one moment")
         self._shards, self._source, self._targets = shards, source, targets
-        self._journal, self._rows, self._name = journal, rows, name
+        self._journal, self._rows = journal, rows
         self._ledger = BackLedger(journal)
         self._scanner = Scanner(shards, self._ledger)
-        self._bringer = Bringer(shards, source, writer, targets, self._ledger, rows, name)
+        self._bringer = Bringer(shards, source, writer, targets, self._ledger, rows, journal.keys)
 
     async def begin(self) -> None:
         """Take over what the migration has brought to the shards."""
-        await self._ledger.fill(self._shards, self._name)
+        await self._ledger.fill(self._shards, self._journal.keys.name)
 
     async def round(self, *, everything: bool = False) -> BackRound:
         """Bring what has changed; with `everything`, all that differs."""
@@ -114,7 +115,8 @@ class WayBack:
             changed += sum(it.changed for it in results)
         self._ledger.all_seen()
         left = self._ledger.note_count()
-        return BackRound(read, changed, left, time.monotonic() - began)
+        behind = time.monotonic() - began
+        return BackRound(read, changed, left, behind, self._ledger.staying_count())
 
     async def compare(self) -> BackRound:
         """Compare all that stands in the shards and in the old database. Nothing is changed."""
@@ -130,7 +132,8 @@ class WayBack:
             self._bringer.write = True
         found += await self._unknown_rows()
         left = self._ledger.note_count()
-        return BackRound(read, 0, left, time.monotonic() - began, found)
+        behind = time.monotonic() - began
+        return BackRound(read, 0, left, behind, self._ledger.staying_count(), found)
 
     def write_report(self) -> Path:
         """Write what the old database could not get to the file `back.jsonl`."""
