@@ -7,6 +7,7 @@ from pathlib import Path
 
 import uvloop
 
+from gateway.execution.collector import short_passes
 from tests.live_gateways import live_gateway
 
 
@@ -25,7 +26,8 @@ async def main() -> None:
         pin = await gateway.pin("ann", board, "0")
         said = {"port": gateway.port, "board": board, "pin": pin, "token": gateway.token("ann")}
         print(json.dumps(said), flush=True)
-        await asyncio.Event().wait()
+        with short_passes():  # as each process of a gateway
+            await asyncio.Event().wait()
 
 
 if __name__ == "__main__":
