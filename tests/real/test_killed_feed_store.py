@@ -10,7 +10,7 @@ from gateway.settings import changed
 from tests.gateways import gateway_on
 from tests.outside import primary_outage
 from tests.real.configurations import first_shard, real_settings
-from tests.servers import redis_url
+from tests.servers import redis_url, start
 
 pytestmark = pytest.mark.anyio
 PINS = 75  # three visits' new pins
@@ -33,5 +33,5 @@ async def test_scrolling_goes_on_over_the_standby_when_hbase_is_killed(
         async with gateway_on(settings) as found:
             seen = await primary_outage.scroll(found, settings, PINS, kill)
     finally:
-        await asyncio.to_thread(stack.up)
+        await asyncio.to_thread(start, stack, "clusters")
     primary_outage.check(seen, PINS)
