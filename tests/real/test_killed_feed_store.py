@@ -1,4 +1,8 @@
-"""HBase, the primary feed store, is killed while a user scrolls in a browser."""
+"""HBase, the primary feed store, is killed while a user scrolls in a browser.
+
+`make test` has both halves apart: a browser whose primary feed store stops answering
+(tests/outside/test_web_standby.py), and clusters that die and hang under load (tests/drills).
+"""
 
 import asyncio
 from pathlib import Path
@@ -12,7 +16,7 @@ from tests.outside import primary_outage
 from tests.real.configurations import first_shard, real_settings
 from tests.servers import redis_url, start
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.nightly]
 PINS = 75  # three visits' new pins
 DATABASE = 9  # in Redis: the jobs of this test only
 
