@@ -17,6 +17,7 @@ from deploy.stack.errors import StackError
 
 _DEPLOY = Path(__file__).parent.parent
 _MARKER = ".complete"
+CLASS_ARCHIVES = "classes-*.jsa"
 
 
 @dataclass(frozen=True)
@@ -150,6 +151,15 @@ def _digest(jars: Jars) -> str:
     for file in _module_files(jars).values():
         made.update(file.read_bytes())
     return made.hexdigest()
+
+
+def class_archive(jars: Jars) -> Path:
+    """The place of the archive of the jars' classes, for these jars and this Java: a JVM refuses
+    an archive of others. Raises StackError if there is no Java."""
+    files = (Path(tool("java")).resolve(), jars.made / _MARKER)
+    of = [(str(file), file.stat().st_mtime_ns if file.exists() else None) for file in files]
+    key = hashlib.sha256(repr(of).encode()).hexdigest()[:16]
+    return jars.folder / "target" / CLASS_ARCHIVES.replace("*", key)
 
 
 def fetch(jars: Jars, progress: Progress) -> None:

@@ -37,9 +37,11 @@ class JavaService(Service):
             install.tool("java"),
             f"@{self.jars.folder / 'jvm.options'}",
             f"-Xmx{self.heap}",
+            *self.sharing(),
             f"-Djava.io.tmpdir={self._scratch}",
             *(f"-D{name}={value}" for name, value in self.properties().items()),
-            *("-cp", f"{self.dir / 'conf'}:{self.jars.class_path}"),
+            # An archive of classes has the paths of its jars, which come first.
+            *("-cp", f"{self.jars.class_path}:{self.dir / 'conf'}"),
             *self.main,
         ]
 
@@ -49,6 +51,12 @@ class JavaService(Service):
     def properties(self) -> dict[str, str]:
         """The system properties."""
         return {}
+
+    def sharing(self) -> list[str]:
+        """The options for the archive of classes, if there is one."""
+        archive = install.class_archive(self.jars)
+        made = archive.exists() and archive.stat().st_size > 0
+        return [f"-XX:SharedArchiveFile={archive}"] if made else []
 
     def text(self, name: str) -> str:
         """A file beside the pom file of the jars."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from deploy.stack import install, layout, ports, process
+from deploy.stack import class_archive, install, layout, ports, process
 from deploy.stack.errors import StackError
 from deploy.stack.files import write_if_changed
 from deploy.stack.secrets import Secrets, load_or_make
@@ -99,6 +99,7 @@ class Stack:
         process.require_linux()
         with self._locked():
             install.ensure(progress)
+            class_archive.ensure(progress)
             self._assign_ports()
             self._write_settings()
             if set_up_only:

@@ -19,7 +19,7 @@ from redis import Redis
 
 from datasources.mysql import MySqlShards
 from datasources.topology import parse
-from deploy.stack import Stack, StackError, State, layout, process, wire
+from deploy.stack import Stack, StackError, State, install, layout, process, wire
 from deploy.stack.cli import stack as command
 from deploy.stack.mariadb import MariaDB
 from deploy.stack.process import Identity
@@ -170,6 +170,12 @@ def test_the_clusters_are_two(own: Stack) -> None:
     assert len(names) == 2
     for side in ("primary", "standby"):
         assert wire.hbase_tables(own.services[f"hbase-{side}-thrift"].port) == []
+
+
+@pytest.mark.parametrize("name", ["hbase-primary", "hbase-standby-thrift", "zookeeper"])
+def test_the_servers_of_one_class_path_share_an_archive_of_classes(own: Stack, name: str) -> None:
+    maps = Path(f"/proc/{own.services[name].pid}/maps").read_text()
+    assert str(install.class_archive(install.HBASE)) in maps
 
 
 def test_a_second_up_starts_nothing(own: Stack) -> None:
