@@ -14,7 +14,7 @@ from tests.gateways import gateway_on
 from tests.outside import primary_outage
 
 pytestmark = pytest.mark.anyio
-PINS = 125  # five visits' new pins
+PINS = 75  # three visits' new pins
 
 
 class Mortal:
@@ -36,7 +36,6 @@ class Mortal:
         return answered
 
 
-@pytest.mark.nightly  # tests/real/test_killed_feed_store.py checks the same with HBase
 async def test_scrolling_goes_on_over_the_standby_and_the_page_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
