@@ -3,9 +3,11 @@ content."""
 
 import gc
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
+from httpx import create_ssl_context
 
 from tests.demo import copy_demo, filled_demo
 from tests.ended_tests import pytest_pyfunc_call
@@ -27,6 +29,9 @@ __all__ = [
 
 
 gc.set_threshold(100_000, 50, 1_000)  # the collected tests stay, and each pass would visit them
+pytest.MonkeyPatch().setattr(
+    "httpx._transports.default.create_ssl_context", cache(create_ssl_context)
+)  # each client of httpx would read all certificates again, which takes 20 ms
 _FROZEN = 50_000
 """The objects that the collected tests and their imports have, at least."""
 
