@@ -83,10 +83,15 @@ class Newcomer:
         if "feed status" in line:  # of a running gateway
             serve = [".venv/bin/pinway", "serve", "--config", _SETTINGS, "--port", str(self._port)]
             told = f"{text} --url http://127.0.0.1:{self._port}"
-            return self._answer(serve, [], lambda: self._finish(["bash", "-c", told]))
-        if words[0] == "pinway" and not set(line) & _OF_A_SHELL:
-            return _error(forked.run("pinway", *shlex.split(text)[1:], folder=self.folder))
+            return self._answer(serve, [], lambda: self._forked(told))
+        if words[0].endswith("pinway") and not set(line) & _OF_A_SHELL:
+            return self._forked(text)
         return self._finish(["bash", "-o", "pipefail", "-c", text])
+
+    def _forked(self, line: str) -> str:
+        """Run a command line of `pinway` without the imports of a new process. The servers' command
+        lines run as they are typed, so the command itself is tried, too."""
+        return _error(forked.run("pinway", *shlex.split(line)[1:], folder=self.folder))
 
     def _finish(self, command: list[str]) -> str:
         return _error(

@@ -4,11 +4,9 @@ import gzip
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 from deploy.stack import Stack
-from gateway.cli import main
-from tests.pinway_process import Serving
+from tests.demo import copy_demo
 from tests.run.documented_commands import PAGES, Newcomer, documented
 
 BOOKMARKS = """<!DOCTYPE NETSCAPE-Bookmark-file-1>
@@ -21,12 +19,8 @@ WORLD = b'{"type":"user","key":"zoe","username":"zoe"}\n'
 
 
 @pytest.mark.timeout(1500)
-def test_every_documented_command_works(
-    stack: Stack, demo_gateway: Serving, tmp_path: Path
-) -> None:
-    backup = tmp_path / "backup"
-    pinway("backup", str(backup), "--data-dir", str(demo_gateway.data))  # what `make run` left
-    pinway("restore", str(backup), "--data-dir", str(tmp_path / ".pinway"))
+def test_every_documented_command_works(stack: Stack, filled_demo: Path, tmp_path: Path) -> None:
+    copy_demo(filled_demo, tmp_path / ".pinway")  # what `make run` left
     (tmp_path / "bookmarks.html").write_text(BOOKMARKS)
     (tmp_path / "world.jsonl").write_bytes(WORLD)
     (tmp_path / "world.jsonl.gz").write_bytes(gzip.compress(WORLD))
@@ -40,11 +34,6 @@ def test_every_documented_command_works(
         if told := newcomer.run(command.line):
             failed[f"{command.page}: {command.line}"] = told
     assert not failed, "\n\n".join(f"{line}\n{told}" for line, told in failed.items())
-
-
-def pinway(*arguments: str) -> None:
-    done = CliRunner().invoke(main, arguments)
-    assert done.exit_code == 0, done.output
 
 
 def test_commands_are_found_on_each_page_that_has_some() -> None:
