@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from tests import forked
 from tests.demo import copy_demo
-from tests.pinway_process import ROOT, Serving, command, free_port, serving
+from tests.pinway_process import Serving, free_port, serving
 
 HOME = "{ viewer { username } homeFeed(first: 10) { edges { node { title image { url } } } } }"
 
@@ -111,9 +112,8 @@ def test_a_wrong_setting_is_one_clear_line(tmp_path: Path) -> None:
 
 
 def run(data: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command(data, *arguments), cwd=ROOT, capture_output=True, text=True, timeout=600
-    )
+    """`pinway run`, which ends by itself."""
+    return forked.run("pinway", "run", "--data-dir", str(data), *arguments)
 
 
 def assert_one_line(done: subprocess.CompletedProcess[str], *named: str) -> None:

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from tests import forked
 from tests.demo import copy_demo
 from tests.pinway_process import ROOT, Serving, serving
 
@@ -18,9 +19,7 @@ SEARCH = (
 
 
 def pinway(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "pinway", *arguments], cwd=ROOT, capture_output=True, text=True
-    )
+    return forked.run("pinway", *arguments)
 
 
 def titles(served: Serving, text: str) -> list[str]:
