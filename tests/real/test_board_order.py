@@ -3,10 +3,12 @@
 import asyncio
 import random
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+import pymysql
 import pytest
 
 from datasources.protocols import Stores
@@ -54,16 +56,44 @@ async def test_whatever_is_done_at_once_has_an_order_that_explains_every_answer_
 async def test_a_drag_and_another_write_end_as_one_after_the_other(
     stores: Stores, stack: Stack, second: str
 ) -> None:
-    masters = [it for it in stack.services.values() if isinstance(it, MariaDB)]
-    waits = "SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_current_waits'"
+    with waits_for_locks(stack) as waits:
 
-    async def halted(write: "asyncio.Task[Any]") -> None:
-        while not write.done():
-            told = (asyncio.to_thread(master.query, waits) for master in masters)
-            if any(int(line.split()[1]) for line in await asyncio.gather(*told)):
-                return
+        async def halted(write: "asyncio.Task[Any]") -> None:
+            while not write.done() and not await asyncio.to_thread(waits):
+                pass
 
-    assert await interleave(_people(stores), SECOND[second], halted) > 20
+        assert await interleave(_people(stores), SECOND[second], halted) > 20
+
+
+@contextmanager
+def waits_for_locks(stack: Stack) -> Iterator[Callable[[], bool]]:
+    """A function that tells whether a transaction waits for a row's lock on a server."""
+    name, password = (stack.settings[f"mysql.{part}"] for part in ("user", "password"))
+    with ExitStack() as opened:
+        servers = [
+            opened.enter_context(
+                pymysql.connect(
+                    host="127.0.0.1",
+                    port=server.port,
+                    user=name,
+                    password=password,
+                    connect_timeout=300,
+                )
+            )
+            for server in stack.services.values()
+            if isinstance(server, MariaDB)
+        ]
+
+        def waits() -> bool:
+            found = 0
+            for server in servers:
+                with server.cursor() as cursor:
+                    cursor.execute("SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_current_waits'")
+                    [(_, count)] = cursor.fetchall()
+                    found += int(count)
+            return found > 0
+
+        yield waits
 
 
 @pytest.mark.parametrize("way", SOME)
