@@ -83,8 +83,8 @@ class Mutation:
     )
     refresh_token: payloads.RefreshTokenPayload | None = mutation(
         sessions.refresh_token,
-        "Get a new token before the gateway's own token expires, in the second half of its life. Each "
-        "call gives another token, whatever its idempotency key.",
+        "Get a new token before the gateway's own token expires, in the second half of its life. "
+        "Each call gives another token, whatever its idempotency key.",
         input=inputs.RefreshTokenInput,
         cost=WRITE,
     )
