@@ -107,42 +107,49 @@ def test_rows_that_leave_without_being_logged_leave(
     check_like_a_copy(world, data, tmp_path / "fresh")
 
 
+# The next tests kill processes of the command. `test_killed_keys.py` has the seams of users' names
+# and keys, so most cases of them run nightly.
 @pytest.mark.parametrize(
-    ("made", "changes"),
+    ("made", "change"),
     [
-        (
+        pytest.param(
             "INSERT INTO members VALUES (500, 'orphan', '', NULL, NULL)",
-            ("DELETE FROM members WHERE id = 500",),
+            "DELETE FROM members WHERE id = 500",
+            marks=pytest.mark.nightly,
         ),
-        (
+        pytest.param(
             "INSERT INTO members VALUES (500, 'orphan', '', NULL, NULL)",
-            ("UPDATE members SET login = 'other' WHERE id = 500",),
+            "UPDATE members SET login = 'other' WHERE id = 500",
+            marks=pytest.mark.nightly,
         ),
         (
             "INSERT INTO albums VALUES (500, 1001, 'Orphan', 1, 1)",
-            ("UPDATE albums SET member_id = 1002 WHERE id = 500",),
+            "UPDATE albums SET member_id = 1002 WHERE id = 500",
         ),
         (
             "INSERT INTO bookmarks VALUES (500, 1002, 'Orphan', '', '', 1, NULL, NULL)",
-            ("DELETE FROM bookmarks WHERE id = 500",),
+            "DELETE FROM bookmarks WHERE id = 500",
         ),
     ],
 )
 def test_an_object_whose_follower_was_killed_is_taken_away_when_its_row_changes(
-    world: Path, old: OldDatabase, tmp_path: Path, made: str, changes: tuple[str, ...]
+    world: Path, old: OldDatabase, tmp_path: Path, made: str, change: str
 ) -> None:
     data = tmp_path / "data"
     copied(world, data)
     old.run("USE old", made)
     assert killed_at("_insert", world, data, *FOLLOW, module=KILLED) == 0  # no old id is claimed
-    old.run("USE old", *changes)
+    old.run("USE old", change)
     followed(world, data)
     check_like_a_copy(world, data, tmp_path / "fresh")
 
 
 @pytest.mark.parametrize(
     "change",
-    ["UPDATE members SET login = 'other' WHERE id = 500", "DELETE FROM members WHERE id = 500"],
+    [
+        "UPDATE members SET login = 'other' WHERE id = 500",
+        pytest.param("DELETE FROM members WHERE id = 500", marks=pytest.mark.nightly),
+    ],
 )
 def test_a_name_that_a_killed_follower_claimed_goes_to_a_row_that_waited_for_it(
     world: Path, old: OldDatabase, tmp_path: Path, change: str
@@ -184,8 +191,16 @@ def test_a_name_that_a_user_kept_at_first_goes_to_a_row_that_waited_for_it(
 @pytest.mark.parametrize(
     ("gets", "gotten", "given_up"),
     [
-        ("INSERT INTO members VALUES (500, 'brief', '', NULL, NULL)", "before claim", "_insert"),
-        ("INSERT INTO members VALUES (500, 'brief', '', NULL, NULL)", "claim", "_take_name"),
+        pytest.param(
+            "INSERT INTO members VALUES (500, 'brief', '', NULL, NULL)",
+            *("before claim", "_insert"),
+            marks=pytest.mark.nightly,
+        ),
+        pytest.param(
+            "INSERT INTO members VALUES (500, 'brief', '', NULL, NULL)",
+            *("claim", "_take_name"),
+            marks=pytest.mark.nightly,
+        ),
         ("UPDATE members SET login = 'brief' WHERE id = 500", "_take_name", "_take_name"),
     ],
 )
@@ -209,7 +224,7 @@ def test_a_name_that_a_user_had_between_two_kills_goes_to_a_row_that_waited_for_
     check_like_a_copy(world, data, tmp_path / "fresh")
 
 
-@pytest.mark.parametrize("login", ["user3", "other"])
+@pytest.mark.parametrize("login", ["user3", pytest.param("other", marks=pytest.mark.nightly)])
 def test_the_name_of_an_account_whose_follower_was_killed_is_free(
     world: Path, old: OldDatabase, tmp_path: Path, login: str
 ) -> None:

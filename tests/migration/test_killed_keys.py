@@ -18,7 +18,7 @@ from tests.scale import scaled, seeds
 
 __all__ = ["stores", "valkey"]
 pytestmark = pytest.mark.anyio
-SEAMS, PAIRS = scaled(2, 1), scaled(8, 1)
+SEAMS, PAIRS = scaled(3, 1), scaled(12, 1)
 """Distances between the seams that are taken: for a schedule's only kill, and for two kills."""
 TAKEN = "taken"
 """A user name that a user of another migration has."""
@@ -207,7 +207,7 @@ async def test_keys_that_a_killed_follower_of_an_earlier_version_freed_go_to_row
         await followed.end()
 
 
-@pytest.mark.parametrize("run", seeds(5, 300))
+@pytest.mark.parametrize("run", seeds(3, 300))
 async def test_free_keys_go_to_rows_that_wait_for_them_after_random_changes_and_kills(
     stores: Stores, tmp_path: Path, run: int
 ) -> None:
