@@ -12,22 +12,25 @@ from dataclasses import dataclass
 from itertools import count
 from typing import NamedTuple, Protocol
 
-from datasources.errors import StoreTimeout, StoreUnavailable
+from datasources.errors import StaleTopology, StoreTimeout, StoreUnavailable
 from datasources.protocols import Stores
 from feed_engine import writes
 from feed_engine.writes import PinChange
 from loaders import Loaders
+
+UNANSWERED = (StoreTimeout, StoreUnavailable, StaleTopology)
+"""The errors that a client hears as TIMEOUT and UNAVAILABLE. A gateway that can not reach ZooKeeper
+raises the last one, because it can not load the present topology."""
 
 
 class Gateway(Protocol):
     """A gateway as the clients of registers use it."""
 
     async def write(self, owner: int, pin: int, title: str, key: str) -> None:
-        """Write a pin's title. Raises StoreTimeout or StoreUnavailable if the write was not
-        acknowledged."""
+        """Write a pin's title. Raises one of UNANSWERED if the write was not acknowledged."""
 
     async def read(self, pin: int) -> str:
-        """A pin's title."""
+        """A pin's title. Raises UNANSWERED."""
 
 
 class OfStores(NamedTuple):
@@ -68,12 +71,12 @@ class Register:
             try:
                 await gateway.write(self.owner, self.pin, str(number), key)
                 break
-            except (StoreTimeout, StoreUnavailable):
+            except UNANSWERED:
                 await asyncio.sleep(0.05)
         self.acknowledged = number
 
     async def read(self, gateway: Gateway) -> int:
-        """Read through a gateway. Raises TooOld."""
+        """Read through a gateway. Raises TooOld, and UNANSWERED."""
         least = self.acknowledged
         number = int(await gateway.read(self.pin))
         if number < least:

@@ -25,7 +25,7 @@ from tests.faults.cache_weaknesses import WEAKNESSES
 from tests.faults.memcached_server import memcached
 from tests.faults.nemesis import Nemesis
 from tests.faults.redis_server import valkey_at
-from tests.faults.registers import Gateway, OfStores, Register, TooOld
+from tests.faults.registers import UNANSWERED, Gateway, OfStores, Register, TooOld
 from tests.linearizability import History
 from tests.people import People
 from tests.proxy import Proxy, proxied
@@ -134,8 +134,11 @@ class Reading:
 
     async def _read(self, gateway: Gateway) -> None:
         while True:
-            await self.chooser.choice(self.registers).read(gateway)
-            self.reads += 1
+            try:
+                await self.chooser.choice(self.registers).read(gateway)
+                self.reads += 1
+            except UNANSWERED:
+                await asyncio.sleep(0.05)
             await asyncio.sleep(self.chooser.uniform(0.0, 0.02))
 
 
