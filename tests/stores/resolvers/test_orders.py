@@ -359,16 +359,22 @@ NEIGHBORS = {
 }
 
 
+async def world_of(owner: str, world: World) -> World:
+    """The world with a new user, who has no board, in Ann's place."""
+    own = World()
+    await world.gateway.sign_up(owner)
+    own.gateway, own.ann = world.gateway, str(world.gateway.people[owner])
+    own.board, own.pin = world.board, world.pin
+    return own
+
+
 @pytest.mark.parametrize("names", NEIGHBORS)
 @pytest.mark.parametrize("gone", range(4))
 async def test_no_page_skips_a_name_like_the_name_that_has_left_the_list(
     world: World, names: str, gone: int
 ) -> None:
-    gateway, own = world.gateway, World()
-    owner = f"{names.split()[-1]}{gone}"
-    await gateway.sign_up(owner)
-    own.gateway, own.ann = gateway, str(gateway.people[owner])
-    own.board, own.pin = world.board, world.pin
+    gateway, owner = world.gateway, f"{names.split()[-1]}{gone}"
+    own = await world_of(owner, world)
     for name in NEIGHBORS[names]:
         await gateway.board(owner, name)
     whole = ids(await page(own, "User", "NAME", owner))
@@ -387,11 +393,8 @@ async def test_no_page_skips_a_name_like_the_name_that_has_left_the_list(
 async def test_no_page_skips_or_repeats_others_when_the_entry_of_its_cursor_moves(
     world: World, name: str
 ) -> None:
-    gateway, own = world.gateway, World()
-    owner = f"mover.{name[0]}"
-    await gateway.sign_up(owner)
-    own.gateway, own.ann = gateway, str(gateway.people[owner])
-    own.board, own.pin = world.board, world.pin
+    gateway, owner = world.gateway, f"mover.{name[0]}"
+    own = await world_of(owner, world)
     for made in ("bread", "cake", "jam", "pie", "tea"):
         await gateway.board(owner, made)
     whole = ids(await page(own, "User", "NAME", owner))
