@@ -153,7 +153,8 @@ def run_client(
             raise ToolError(f"{name}.mjs ran longer than {limit} s:\n{_all(told)}") from None
         errors = _all(told)
     if done.returncode:
-        raise ToolError(f"{name}.mjs failed:\n{done.stdout}\n{errors}")
+        *_, reason = errors.splitlines() or [f"it exited with {done.returncode}"]
+        raise ToolError(f"{name}.mjs failed: {reason}\n{done.stdout}\n{errors}")
     seen: dict[str, Any] = json.loads(done.stdout)
     return seen
 

@@ -6,13 +6,15 @@ import signal
 import pytest
 
 from datasources.errors import StoreConflict
-from datasources.mysql import MySqlShards
+from datasources.mysql import MySqlShards, engine
 from datasources.mysql.replication import promotion
 from datasources.mysql.replication.promotion import Promotion
 from datasources.zookeeper import ZooKeeperGenerations, ZooKeeperOperations
 from tests.pairs import Load, Pairs
 
 pytestmark = pytest.mark.anyio
+PATIENT = 120
+"""Seconds that a read waits for a slave on a busy machine."""
 
 
 class Killed(Exception):
@@ -34,18 +36,19 @@ async def generation(generations: ZooKeeperGenerations) -> int:
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
 async def test_no_acknowledged_write_is_lost_and_none_that_was_refused_appears(
-    pairs: Pairs, how: signal.Signals
+    pairs: Pairs, how: signal.Signals, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(engine, "CATCH_UP", PATIENT)
     master, slave = await pairs.both()
     generations = ZooKeeperGenerations(pairs.zookeeper, "/pinway/topology.caches")
     generations.follow("mapping_cache", lambda: True)
     generations.start()
     before = await generation(generations)
-    async with pairs.gateway(deadline=5.0) as shards:
+    async with pairs.gateway(deadline=5.0) as shards, pairs.gateway(deadline=PATIENT) as reader:
         load = Load(shards, pause=0.02)
         async with load.running():
             await load.acknowledge(100)
-            reads = asyncio.create_task(read_for_ever(shards, list(load.acknowledged.values())))
+            reads = asyncio.create_task(read_for_ever(reader, list(load.acknowledged.values())))
             pairs.server(master).kill(how)
             output = await pairs.done("promote", slave)
             assert f"{slave} takes writes" in output
@@ -75,7 +78,7 @@ async def test_a_planned_switch_waits_for_no_lease_and_the_old_master_continues_
 ) -> None:
     monkeypatch.setattr(promotion, "RECEIVE_SECONDS", 300)  # a busy machine may need more than 10
     master, slave = await pairs.both()
-    async with pairs.gateway(deadline=5.0) as shards:
+    async with pairs.gateway(deadline=PATIENT) as shards:
         load = Load(shards, pause=0.02)
         async with load.running():
             await load.acknowledge(50)

@@ -50,12 +50,13 @@ export async function makeBoard(name, titles, { token = TOKEN, image = null } = 
 // Returns the connection's nodes.
 export const nodes = (connection) => connection.edges.map((edge) => edge.node);
 
-// Runs a script's body, prints what it saw as JSON, and exits.
+// Runs a script's body, prints what it saw as JSON, and exits. If it fails, the last line tells why.
 export async function report(body) {
   try {
     const seen = await body();
     process.stdout.write(`${JSON.stringify(seen)}\n`, () => process.exit(0));
   } catch (error) {
-    process.stderr.write(`${error.stack ?? error}\n`, () => process.exit(1));
+    const [reason] = String(error.message ?? error).split("\n");
+    process.stderr.write(`${error.stack ?? error}\n${reason}\n`, () => process.exit(1));
   }
 }

@@ -29,8 +29,13 @@ await report(async () => {
     const session = await signIn("demo");
     for (const [name, part] of Object.entries(PARTS)) {
       if (only && only !== name) continue;
-      process.stderr.write(`${new Date().toISOString()} ${name}\n`); // shown if the visit fails
-      seen[name] = await part(browser, seen, session);
+      process.stderr.write(`${new Date().toISOString()} ${name}\n`); // shown if the visit takes too long
+      try {
+        seen[name] = await part(browser, seen, session);
+      } catch (error) {
+        error.message = `${name}: ${error.message}`;
+        throw error;
+      }
     }
   } finally {
     await browser.close();
