@@ -210,8 +210,9 @@ class MySqlEngine:
         self, slave: str, asked: "Asked", shards: set[int], known: int, lost: StoreError
     ) -> list[Row]:
         """Read from a slave that has applied all events that it received. Acknowledged writes were
-        received, so none is missing. Raises `lost` if the slave can't do it, and StaleTopology if
-        it may have become the master meanwhile."""
+        received, so none is missing. Raises StaleTopology if the slave may have become the master
+        meanwhile. If the slave can't be read, raises an error of the class of `lost`, the master's
+        error. Its message tells the reasons of both servers."""
         fault: StoreError | None = None
         try:
             rows, since = await self._ask_slave(slave, asked)
@@ -223,9 +224,11 @@ class MySqlEngine:
         except StaleTopology:
             raise
         except StoreError as error:
-            fault = fault or error
+            fault = fault or StoreUnavailable(
+                f"{slave}: it can't be told whether it is still the slave: {error}"
+            )
         if fault is not None:
-            raise lost from fault
+            raise type(lost)(f"{lost}; its slave {fault}") from lost
         mark(shards, since)
         return rows
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from datasources.errors import StoreTimeout, StoreUnavailable
+from datasources.errors import Refused, StoreError, StoreTimeout, StoreUnavailable
 from datasources.mysql.engine import MySqlEngine
 from datasources.replication import topologies
 from datasources.sql.engine import Part, Result, Row, object_place
@@ -46,13 +46,14 @@ class FakeServer:
     ) -> None:
         """`part` is the number of the part of a read that this server has."""
         self.data, self.answers, self.lease_age, self.part = data, answers, lease_age, part
+        self.fault: StoreError = StoreTimeout("A: no answer in 2.0 s")
         self.uptime = 100  # s
-        self.is_slave, self.step = True, nothing
+        self.is_slave, self.behind, self.step = True, False, nothing
         self.asked = 0
 
     async def received(self) -> str:
         if not self.is_slave:
-            raise StoreUnavailable("it is no slave that applies events")
+            raise StoreUnavailable("B: it is no slave that applies events")
         return "1-1-1"
 
     async def query_all(
@@ -63,8 +64,8 @@ class FakeServer:
         step, self.step = self.step, nothing
         await step()
         if not self.answers:
-            raise StoreTimeout("no answer")
-        of_slave = [_result((0,))] if operation.endswith(".slave") else []
+            raise self.fault
+        of_slave = [_result((-1 if self.behind else 0,))] if operation.endswith(".slave") else []
         checks = _result((age, self.uptime)) if of_slave else _result((1, age))
         return [*of_slave, _result((self.part, data)), checks]
 
@@ -120,6 +121,38 @@ async def test_a_read_fails_as_its_master_did_while_the_slave_is_lost_too(cut_of
         await world.read()
     assert world.reloads == 1
     assert (old.asked, new.asked) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    "lost",
+    [
+        StoreTimeout("A: no answer in 2.0 s"),
+        StoreUnavailable("A: it does not answer"),
+        Refused("A: Can't connect"),
+    ],
+)
+async def test_an_error_of_a_read_tells_what_is_wrong_with_the_master_and_with_its_slave(
+    lost: StoreError,
+) -> None:
+    old, slave = FakeServer(b"old", answers=False), FakeServer(b"slave")
+    world = World(old, slave)
+    old.fault, slave.behind = lost, True
+    with pytest.raises(StoreError) as raised:
+        await world.read()
+    assert type(raised.value) is type(lost)
+    assert str(raised.value) == f"{lost}; its slave B: it has not applied all that it received"
+    assert raised.value.__cause__ is lost
+
+
+async def test_an_error_of_a_read_tells_that_the_slave_may_be_the_master_by_now() -> None:
+    world = World(FakeServer(b"old", answers=False), FakeServer(b"slave"))
+    world.cut_off = True
+    with pytest.raises(StoreTimeout) as raised:
+        await world.read()
+    assert str(raised.value) == (
+        "A: no answer in 2.0 s; its slave B: it can't be told whether it is still the slave:"
+        " topology: cut off"
+    )
 
 
 async def test_a_slave_that_may_have_received_nothing_since_its_start_is_not_read() -> None:
@@ -186,4 +219,4 @@ async def test_reads_that_go_to_a_slave_are_one_line_in_the_log(
         for _ in range(3):
             assert await world.read() == [(b"new",)]
     [record] = caplog.records
-    assert record.getMessage().startswith("A fails, and its slave is read instead: no answer")
+    assert record.getMessage().startswith("A fails, and its slave is read instead: A: no answer")
