@@ -214,26 +214,22 @@ def _inside_rows(inside: measures.Inside) -> list[Row]:
         versus = f"stock in process; {took['cached'] / took['ours']:.1f} x stock with caches"
         rows.append(Row(shape, took["stock"] / took["ours"], "x", ">= 10", versus))
     sight, memory, block = inside["first sight"], inside["memory"], inside["block"]
-    rows.append(
+    return [
+        *rows,
         Row(
             "first sight of an operation",
             sight["ours"] / sight["core"],
             "x",
             "<= 3",
             f"graphql-core's parse and validate, {sight['core'] * 1e3:.2f} ms",
-        )
-    )
-    if memory is not None:
-        rows.append(
-            Row(
-                f"memory of {memory['plans']:,} cached plans",
-                memory["bytes"] / 2**20,
-                "MiB",
-                versus=f"{memory['bytes'] / memory['plans'] / 1024:.1f} KiB each",
-            )
-        )
-    return [
-        *rows,
+        ),
+        Row(
+            f"memory of {memory['plans']:,} cached plans",
+            memory["bytes"] / 2**20,
+            "MiB",
+            versus=f"{memory['bytes'] / memory['plans'] / 1024:.1f} KiB each; the cache counts"
+            f" {memory['counted'] / memory['plans'] / 1024:.1f} KiB",
+        ),
         Row(
             f"longest block of the loop, {block['objects']:,} objects answered",
             block["longest"] * 1e3,

@@ -29,6 +29,20 @@ QUERY = """query HomeFeed($first: Int!, $after: String) {
 }"""
 
 
+def operations(count: int) -> list[str]:
+    """Ordinary operations, all different: pages of the feed with some of the fields."""
+    fields = ("title", "description", "link", "imageUrl", "createdAt")
+    found = []
+    for n in range(count):
+        chosen = " ".join(name for bit, name in enumerate(fields) if n >> bit & 1)
+        found.append(
+            f"query Page{n}($first: Int!, $after: String) {{ homeFeed(first: $first, after: $after)"
+            f" {{ edges {{ cursor node {{ id {chosen} board {{ id name owner {{ id username }} }}"
+            f" owner {{ id username }} }} }} pageInfo {{ hasNextPage endCursor }} }} }}"
+        )
+    return found
+
+
 @cache
 def data() -> dict[str, Any]:
     """{"users": [...], "boards": [...], "pins": [...], "feeds": [[pin's index, ...], ...]}."""

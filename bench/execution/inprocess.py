@@ -5,7 +5,6 @@ turns within each round. A measurement is from the request's bytes to the respon
 """
 
 import asyncio
-import gc
 import json
 import logging
 import statistics
@@ -13,7 +12,6 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 from typing import Any, cast
 
 import orjson
@@ -23,12 +21,12 @@ from graphql import parse, validate
 from strawberry.extensions import ParserCache, ValidationCache
 
 from bench.execution import feed, shapes
-from bench.execution.data import QUERY, dumped, expected
+from bench.execution.data import QUERY, dumped, expected, operations
 from gateway.execution.levels.failures import MOST_ERRORS
 from gateway.settings import Http, Limits, Settings
 from gateway.site.executors import executor_of
 
-BLOCKED_OBJECTS, PLANS = 200_000, 10_000
+BLOCKED_OBJECTS = 200_000
 
 Answer = Callable[[], Awaitable[bytes]]
 
@@ -132,20 +130,6 @@ async def measure_page(first: int, seconds: float, rounds: int) -> dict[str, flo
     return await interleaved(answers, seconds, rounds)
 
 
-def operations(count: int) -> list[str]:
-    """Ordinary operations, all different: pages of the feed with some of the fields."""
-    fields = ("title", "description", "link", "imageUrl", "createdAt")
-    found = []
-    for n in range(count):
-        chosen = " ".join(name for bit, name in enumerate(fields) if n >> bit & 1)
-        found.append(
-            f"query Page{n}($first: Int!, $after: String) {{ homeFeed(first: $first, after: $after)"
-            f" {{ edges {{ cursor node {{ id {chosen} board {{ id name owner {{ id username }} }}"
-            f" owner {{ id username }} }} }} pageInfo {{ hasNextPage endCursor }} }} }}"
-        )
-    return found
-
-
 async def measure_first_sight(count: int) -> dict[str, float]:
     """The seconds that a new text takes longer than a known text until its first response (parsing,
     validation, limits and compilation), and the seconds for graphql-core's parsing and validation
@@ -169,27 +153,6 @@ async def measure_first_sight(count: int) -> dict[str, float]:
         first = await answer(mine)
         planned.append(first - min([await answer(mine) for _ in range(3)]))
     return {"core": statistics.median(parsed), "ours": statistics.median(planned)}
-
-
-def resident() -> int:
-    """Bytes of memory that the process uses."""
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * 4096
-
-
-async def measure_memory(count: int) -> dict[str, float]:
-    """Bytes of memory for `count` cached plans."""
-    executor = executor_of(feed.build(), Settings(), documents=count)
-    texts = operations(count + 100)
-    for text in texts[:100]:
-        await executor.run(text, {"first": 1}, None, cast(Any, feed.our_context(1)))
-    gc.collect()
-    before = resident()
-    for text in texts[100:]:
-        result = await executor.run(text, {"first": 1}, None, cast(Any, feed.our_context(1)))
-        assert result.started
-    gc.collect()
-    return {"bytes": resident() - before, "plans": count}
 
 
 async def measure_block(count: int) -> dict[str, float]:
@@ -233,8 +196,6 @@ async def main(quick: bool) -> None:
         "page 1": await measure_page(1, seconds, rounds),
         "page 50": await measure_page(50, seconds, rounds),
         "first sight": await measure_first_sight(40 if quick else 300),
-        # A few plans fit into memory that earlier measures freed.
-        "memory": None if quick else await measure_memory(PLANS),
         "block": await measure_block(BLOCKED_OBJECTS),
     }
     print(json.dumps(found))

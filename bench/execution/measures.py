@@ -156,10 +156,10 @@ def _parsed(answer: bytes) -> Any:
 
 
 def in_process(python: Path, quick: bool) -> Inside:
-    """The figures that bench/execution/inprocess.py measures."""
+    """The figures that bench/execution/inprocess.py and bench/execution/memory.py measure."""
     command = [str(python), "-m", "bench.execution.inprocess", *(["--quick"] if quick else [])]
     found: Inside = child(command)
-    return found
+    return {**found, "memory": child([str(python), "-m", "bench.execution.memory"])}
 
 
 def child(command: Sequence[str], *, pinned: bool = True) -> Any:

@@ -6,7 +6,7 @@ import json
 import httpx
 import pytest
 
-from bench.execution import feed, inprocess, shapes
+from bench.execution import feed, inprocess, memory, shapes
 from bench.execution.apps import floor
 from bench.execution.data import VIEWERS, body, expected
 from bench.execution.openloop import percentile
@@ -51,6 +51,11 @@ async def test_the_gateways_endpoint_gives_the_expected_answer() -> None:
 
 async def test_all_shapes_have_the_same_answer_from_all_contenders() -> None:
     assert len(await inprocess.measure_shapes(0.0, 1)) == len(shapes.OPERATIONS)
+
+
+async def test_all_plans_whose_memory_is_measured_are_in_the_cache() -> None:
+    found = await memory.measure_memory(20)
+    assert (found["plans"], found["counted"] > 0) == (20, True)
 
 
 def test_viewers_have_pages_of_their_own() -> None:
