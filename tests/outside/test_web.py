@@ -276,6 +276,7 @@ def test_each_state_of_a_file_is_told_in_place_and_a_notification_leads_to_it(
     places = [state["places"] for state in states.values()]
     assert places == [places[0]] * len(places)  # no text moves the buttons
     assert (told["kept"], told["back"]) == ("Request a file", "Download your data…")
+    assert told["reopened"] == [True, True]
     assert told["address"] == f"/user/{told['username']}"
 
 

@@ -63,6 +63,9 @@ export async function scrollDown(page) {
   await page.waitForTimeout(20);
 }
 
+// Waits until a dialog has left the page: it may be hidden a moment before.
+export const gone = (page) => page.locator("dialog").waitFor({ state: "detached" });
+
 // Returns the ids of the pins on the page, in the order of the document.
 export const pinsOn = (page, list) =>
   page.locator(`${list} [data-pin]`).evaluateAll((cells) => cells.map((cell) => cell.dataset.pin));

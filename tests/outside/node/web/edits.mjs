@@ -1,5 +1,5 @@
 // Edits the own profile and a board, and deletes the board.
-import { profile, violations, WIDE } from "../browser.mjs";
+import { gone, profile, violations, WIDE } from "../browser.mjs";
 import { makeBoard, send, URL_BASE } from "../support.mjs";
 
 const USER = `query ($name: String!) { user(username: $name) { fullName about email avatar { url } boardCount } }`;
@@ -15,7 +15,7 @@ export async function edit(browser, seen, session) {
   const save = async (words) => {
     await dialog.getByRole("button", { name: "Save" }).click();
     await page.getByText(words).waitFor();
-    await dialog.waitFor({ state: "detached" });
+    await gone(page);
   };
 
   await page.goto(`${URL_BASE}/user/${username}`);

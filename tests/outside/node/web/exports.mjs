@@ -1,7 +1,7 @@
 // Requests the file with a new user's own data, loads it, and follows the notification to it. The width is
 // a phone's, where the texts have the most lines.
 import { readFileSync } from "node:fs";
-import { COLORS, operationOf, profile, signIn, violations } from "../browser.mjs";
+import { COLORS, gone, operationOf, profile, signIn, violations } from "../browser.mjs";
 import { makeBoard, send, URL_BASE } from "../support.mjs";
 
 const SIGN_UP = `mutation ($input: SignUpInput!) { signUp(input: $input) { user { id } errors { message } } }`;
@@ -27,6 +27,22 @@ const unread = (answer) =>
 const pending = (requestedAt) => (answer) =>
   Object.assign(answer.data.viewer.dataExport, { state: "PENDING", requestedAt, expiresAt: null, bytes: null });
 const expired = (answer) => Object.assign(answer.data.viewer.dataExport, { state: "EXPIRED" });
+
+// In the page: closes the dialog, and opens it again before the browser has told that it was closed.
+function reopen(when) {
+  const opener = [...document.querySelectorAll("button")].find((it) => it.textContent === "Download your data…");
+  const dialog = document.querySelector("dialog");
+  if (when === "when it has left") {
+    const observer = new MutationObserver(() => {
+      if (dialog.isConnected) return;
+      observer.disconnect();
+      opener.click();
+    });
+    observer.observe(document, { childList: true, subtree: true });
+  }
+  dialog.querySelector("header button").click();
+  if (when === "at once") opener.click();
+}
 
 export async function loadData(browser, seen) {
   const username = `data_${Date.now().toString(36)}`;
@@ -54,7 +70,7 @@ export async function loadData(browser, seen) {
   // The dialog leaves the page before the browser has gone back to the address without it.
   const close = async () => {
     await page.keyboard.press("Escape");
-    await dialog.waitFor({ state: "detached" });
+    await gone(page);
     await page.waitForURL((url) => !url.hash);
   };
   const focused = () => page.evaluate(() => document.activeElement.textContent);
@@ -102,6 +118,16 @@ export async function loadData(browser, seen) {
     await stop();
   }
 
+  const reopened = [];
+  for (const when of ["at once", "when it has left"]) {
+    await entry.click();
+    await dialog.waitFor();
+    await page.evaluate(reopen, when);
+    await page.waitForTimeout(200); // for what the browser tells later
+    reopened.push(await dialog.isVisible());
+    await close();
+  }
+
   const bell = page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: /Notifications/ });
   await bell.filter({ hasText: "1 unread" }).waitFor();
   await bell.click();
@@ -112,7 +138,7 @@ export async function loadData(browser, seen) {
   const address = new URL(page.url());
   await context.close();
   return {
-    ...{ states, broken, kept, back, times, bytes, zip, name: file.suggestedFilename(), requestedAt },
+    ...{ states, broken, kept, back, reopened, times, bytes, zip, name: file.suggestedFilename(), requestedAt },
     ...{ board: board.id, username, address: address.pathname + address.hash },
   };
 }

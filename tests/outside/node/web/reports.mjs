@@ -1,5 +1,5 @@
 // Reports a pin, a comment, a board and a person, and looks for the button beside one's own.
-import { operationOf, profile, signIn, violations, WIDE } from "../browser.mjs";
+import { gone, operationOf, profile, signIn, violations, WIDE } from "../browser.mjs";
 import { makeBoard, send, URL_BASE } from "../support.mjs";
 
 const COMMENT = `mutation ($input: CreateCommentInput!) {
@@ -26,7 +26,7 @@ export async function reportThings(browser, seen, session) {
     const { data } = await response.json();
     sent.push({ is, id, reason, text, reported: data.report.reportedId });
     await page.getByText("Thank you: the report is sent.").last().waitFor();
-    await dialog.waitFor({ state: "detached" });
+    await gone(page);
   };
   const report = async (is, button, reason, text = "") => {
     await page.getByRole("button", { name: button }).click();
@@ -43,7 +43,7 @@ export async function reportThings(browser, seen, session) {
   await dialog.getByRole("button", { name: "Send" }).click();
   const kept = await dialog.isVisible();
   await page.keyboard.press("Escape");
-  await dialog.waitFor({ state: "detached" });
+  await gone(page);
   const focus = await page.evaluate(() => document.activeElement.textContent);
   await report("pin", "Report this pin", "Spam", "It sells tea.");
   await report("comment", "Report the comment of", "Harassment");
