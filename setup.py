@@ -10,6 +10,7 @@ commands, which put its folder on the path.
 
 import os
 import sys
+from multiprocessing import get_start_method
 from pathlib import Path
 from runpy import run_path
 
@@ -55,9 +56,10 @@ def extensions():
     return cythonize(
         [
             Extension(".".join(path.with_suffix("").parts), [str(path)], extra_compile_args=flags)
-            for path in sources()
+            for path in sorted(sources(), key=lambda path: -path.stat().st_size)
         ],
         build_dir="build",
+        nthreads=os.cpu_count() if get_start_method() == "fork" else 0,  # others import this file
         quiet=True,
         compiler_directives={
             "language_level": 3,
