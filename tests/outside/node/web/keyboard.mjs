@@ -3,6 +3,7 @@ import { errors } from "playwright-core";
 import { accepted, answered, operationOf, pinsOn, profile, WIDE } from "../browser.mjs";
 import { URL_BASE } from "../support.mjs";
 
+const SECONDS = 10;
 const MOST = 150; // presses of Tab that a person may need to reach something
 
 // What has the focus, as a screen reader names it: "" where nothing has.
@@ -16,6 +17,17 @@ const focused = (page) =>
     for (const part of copy.querySelectorAll("[aria-hidden=true]")) part.remove();
     return copy.textContent.trim().replace(/\s+/g, " ");
   });
+
+// Whether something with such a name gets the focus within seconds. The page moves the focus after it has
+// drawn a change, and the script may look between the two.
+async function getsFocus(page, wanted) {
+  const until = Date.now() + SECONDS * 1000;
+  while (!wanted(await focused(page))) {
+    if (Date.now() > until) return false;
+    await page.waitForTimeout(10);
+  }
+  return true;
+}
 
 // Presses Tab until something has the focus whose name is as wanted; its name.
 async function tabTo(page, wanted, key = "Tab") {
@@ -75,7 +87,7 @@ export async function useKeys(browser, seen) {
   const page = await context.newPage();
   const lost = [];
   const look = async (step) => {
-    if (!(await focused(page))) lost.push(step);
+    if (!(await getsFocus(page, (name) => name))) lost.push(step);
   };
   const board = `Keys ${Date.now()}`;
   await page.goto(URL_BASE);
@@ -102,16 +114,17 @@ export async function useKeys(browser, seen) {
       place === 0
         ? await saveWith(page, /^Name of a new board$/, board)
         : await saveWith(page, new RegExp(`^${board}$`));
-    if ((await focused(page)) !== save) lost.push(`saving ${place}`);
+    if (!(await getsFocus(page, (name) => name === save))) lost.push(`saving ${place}`);
   }
 
   // A pin that is hidden is brought back.
   const hide = await tabTo(page, /^Hide /);
   await page.keyboard.press("Enter");
   await page.getByRole("button", { name: "Undo" }).waitFor();
-  await look("hiding");
+  if (!(await getsFocus(page, (name) => name === "Undo"))) lost.push("hiding");
   await page.keyboard.press("Enter");
   await page.getByRole("button", { name: hide }).waitFor();
+  await look("the pin that came back");
   const back = (await tabTo(page, /^Hide /)) === hide;
 
   await page.reload();
