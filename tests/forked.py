@@ -49,6 +49,7 @@ MODULES = (
     "feed_engine.related.walk",
     "gateway.server.process",
     "gateway.server.worker",
+    "numpy.ma",
     "numpy.random",
     "tests.dumps.killed_dump",
     "tests.importing.killed_import",
