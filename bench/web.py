@@ -34,7 +34,7 @@ def main() -> None:
     quick = parser.parse_args().quick
     with (
         tempfile.TemporaryDirectory() as folder,
-        serving(Path(folder) / "data") as gateway,
+        serving(Path(folder) / "data", typed=True) as gateway,
     ):
         seen = run_client(
             "speed",

@@ -5,6 +5,7 @@ from its start. Otherwise it is like any process: it can be killed, and has its 
 descriptors, environment and exit status.
 """
 
+import gc
 import multiprocessing
 import os
 import runpy
@@ -18,20 +19,24 @@ from multiprocessing.context import ForkServerContext
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.pinway_process import ROOT
-
+ROOT = Path(__file__).parents[1]
 MODULES = (
     "gateway.__main__",
+    "gateway.app",
     "gateway.cli.data",
     "gateway.cli.dump",
     "gateway.cli.migrate",
     "gateway.cli.migrate_back",
     "gateway.cli.output",
+    "gateway.cli.service",
+    "coredis.patterns.pipeline",
     "datasources.backends",
     "datasources.file",
     "datasources.memory",
     "datasources.mysql",
+    "datasources.mysql.source",
     "datasources.mysql.source_log",
+    "datasources.mysql.source_stop",
     "datasources.mysql.source_writer",
     "datasources.obstore",
     "datasources.redis",
@@ -39,27 +44,44 @@ MODULES = (
     "datasources.sqlite",
     "datasources.streaq",
     "datasources.tantivy",
+    "encodings.idna",
     "feed_engine.related.build",
     "feed_engine.related.walk",
+    "gateway.server.process",
+    "gateway.server.worker",
+    "numpy.ma",
+    "numpy.random",
     "tests.dumps.killed_dump",
     "tests.importing.killed_import",
     "tests.migration.seams",
+    "uvicorn.lifespan.off",
+    "uvloop",
     "pytest",  # each child imports it again as the main module of this process
 )
 """The modules that commands import, at least the dear ones."""
 
 
 class Forked:
-    """`python -m MODULE WORDS`, forked. Has the part of `subprocess.Popen` that tests use."""
+    """`python -m MODULE WORDS`, forked. Has the part of `subprocess.Popen` that tests use.
+
+    With a file `log`, the process has a session of its own, and appends what it prints to the file.
+    """
 
     def __init__(
-        self, module: str, *words: str, environment: Mapping[str, str], folder: Path = ROOT
+        self,
+        module: str,
+        *words: str,
+        environment: Mapping[str, str],
+        folder: Path = ROOT,
+        log: Path | None = None,
     ) -> None:
         out, its_out = multiprocessing.Pipe(duplex=False)
         error, its_error = multiprocessing.Pipe(duplex=False)
-        given = (module, words, dict(environment), folder, its_out, its_error)
+        given = (module, words, dict(environment), folder, log, its_out, its_error)
         self._process = _server().context.Process(target=_run, args=given)
         self._process.start()
+        assert self._process.pid is not None
+        self.pid = self._process.pid
         self.stdout, self.stderr = (os.fdopen(os.dup(end.fileno()), "rb") for end in (out, error))
         for end in (out, error, its_out, its_error):
             end.close()
@@ -81,9 +103,21 @@ class Forked:
         self._process.join()
         return out, error
 
+    def poll(self) -> int | None:
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        """The exit status, when the process has ended. Raises subprocess.TimeoutExpired."""
+        self._process.join(timeout)
+        if self.returncode is None:
+            raise subprocess.TimeoutExpired(str(self.pid), timeout or 0.0)
+        return self.returncode
+
     def send_signal(self, number: int) -> None:
-        assert self._process.pid is not None
-        os.kill(self._process.pid, number)
+        os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        self._process.terminate()
 
     def kill(self) -> None:
         self._process.kill()
@@ -138,13 +172,21 @@ def _run(
     words: tuple[str, ...],
     environment: dict[str, str],
     folder: Path,
+    log: Path | None,
     out: Connection,
     error: Connection,
 ) -> None:
     """The whole work of a forked process."""
     for number, end in ((1, out), (2, error)):
-        os.dup2(end.fileno(), number)
+        if log is None:
+            os.dup2(end.fileno(), number)
+        else:
+            with log.open("ab") as file:
+                os.dup2(file.fileno(), number)
         end.close()
+    if log is not None:
+        os.setsid()
+    gc.freeze()  # the collector would visit all modules, and copy their pages
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(folder)

@@ -21,6 +21,7 @@ from datasources.zookeeper import ZooKeeperTopology
 from deploy.stack import Stack
 from deploy.stack.mariadb import MariaDB, topology_name
 from gateway.cli import main
+from tests.scale import scaled
 
 SHARDS = 4
 numbers = itertools.count()
@@ -212,7 +213,7 @@ class Load:
     after each write."""
 
     shards: MySqlShards
-    pause: float = 0.0
+    pause: float = scaled(0.05, 0.02)
     acknowledged: dict[int, int] = field(default_factory=dict)  # number → id
     refused: set[int] = field(default_factory=set)  # certainly not written
     unknown: set[int] = field(default_factory=set)

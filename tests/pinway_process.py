@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from deploy.stack import ports
+from tests.forked import Forked
 
 ROOT = Path(__file__).parents[1]
 START_SECONDS = 900
@@ -29,7 +30,7 @@ def free_port() -> int:
 class Serving:
     """A gateway that answers at `url`. `token` is its demo viewer's token."""
 
-    process: subprocess.Popen[bytes]
+    process: subprocess.Popen[bytes] | Forked
     url: str
     log: Path
     data: Path
@@ -70,12 +71,6 @@ class Serving:
         return self.process.wait(300)
 
 
-def command(
-    data: Path, *arguments: str, python: str = sys.executable, verb: str = "run"
-) -> list[str]:
-    return [python, "-m", "pinway", verb, "--data-dir", str(data), *arguments]
-
-
 @contextmanager
 def serving(
     data: Path,
@@ -85,20 +80,31 @@ def serving(
     cwd: Path = ROOT,
     verb: str = "run",
     environment: Mapping[str, str] = NO_SETTINGS,
+    typed: bool = False,
 ) -> Iterator[Serving]:
     """`pinway run` (or `serve`) on a data directory, ready. `environment` has settings. It is
-    killed at the end if it still runs."""
+    killed at the end if it still runs.
+
+    It is forked (tests/forked.py), unless it is to run as `typed`, or with another Python or the
+    modules of another folder.
+    """
     port = port or free_port()
     log = data.parent / f"{data.name}.log"
-    with log.open("ab") as output:
-        process = subprocess.Popen(
-            command(data, "--port", str(port), python=python, verb=verb),
-            cwd=cwd,
-            env={**os.environ, **environment},
-            stdout=output,
-            stderr=output,
-            start_new_session=True,
-        )
+    words = ["pinway", verb, "--data-dir", str(data), "--port", str(port)]
+    variables = {**os.environ, **environment}
+    process: subprocess.Popen[bytes] | Forked
+    if typed or (python, cwd) != (sys.executable, ROOT):
+        with log.open("ab") as output:
+            process = subprocess.Popen(
+                [python, "-m", *words],
+                cwd=cwd,
+                env=variables,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+            )
+    else:
+        process = Forked(*words, environment=variables, log=log)
     served = Serving(process, f"http://127.0.0.1:{port}", log, data)
     try:
         wait_until_ready(served)

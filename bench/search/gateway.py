@@ -72,7 +72,7 @@ async def in_gateways(
                 given = {**UNBOUNDED, "PINWAY_STORES__SEARCH": url}
                 began = time.perf_counter()
                 served = stack.enter_context(
-                    serving(folder / name, environment=given, verb="serve")
+                    serving(folder / name, environment=given, verb="serve", typed=True)
                 )
                 servers = [server] if name == OPENSEARCH else []
                 sites.append(Site(name, served, given, servers, client))

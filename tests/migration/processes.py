@@ -4,10 +4,13 @@ import json
 import re
 import signal
 import time
+from functools import cache
 from pathlib import Path
 from random import Random
+from tempfile import TemporaryDirectory
 from typing import IO, Any
 
+from tests.demo import copy_demo
 from tests.forked import Forked
 from tests.importing.worlds import canonical_set
 from tests.migration.old_world import PASSWORD
@@ -36,8 +39,19 @@ def pinway(*words: str, data: Path, status: int = 0) -> str:
 
 
 def copied(file: Path, data: Path) -> dict[str, Any]:
+    """The result of a copy. A new directory gets empty stores."""
+    if not data.exists():
+        copy_demo(Path(_empty().name, "data"), data)
     told: dict[str, Any] = json.loads(pinway("migrate", "copy", str(file), "--json", data=data))
     return told
+
+
+@cache
+def _empty() -> "TemporaryDirectory[str]":
+    """A folder with the directory `data` of empty stores. Copies of them save their making."""
+    folder = TemporaryDirectory(prefix="pinway-stores-")
+    pinway("init", data=Path(folder.name, "data"))
+    return folder
 
 
 def verified(file: Path, data: Path, *options: str, status: int = 0) -> dict[str, Any]:

@@ -80,7 +80,7 @@ def test_another_mapping_does_not_go_on_with_a_journal(old: OldDatabase, tmp_pat
 def test_a_copy_that_is_killed_again_and_again_ends_like_one_that_was_not(
     old: OldDatabase, tmp_path: Path
 ) -> None:
-    old.run("USE old", *ROWS, *many(members=300, albums=600, bookmarks=scaled(2000, 6000)))
+    old.run("USE old", *ROWS, *many(members=60, albums=100, bookmarks=scaled(2000, 6000)))
     file = old.mapping(tmp_path)
     seams = killed_at(0, file, tmp_path / "whole")
     assert seams > 100

@@ -32,7 +32,7 @@ FOLLOW = ("follow", "--until-caught-up")
 @pytest.fixture
 def world(old: OldDatabase, tmp_path: Path) -> Path:
     """The mapping of a source with rows of all kinds."""
-    old.run("USE old", *ROWS, *many(members=20, albums=40, bookmarks=400))
+    old.run("USE old", *ROWS, *many(members=12, albums=20, bookmarks=60))
     return old.mapping(tmp_path)
 
 
@@ -108,7 +108,7 @@ def test_rows_that_leave_without_being_logged_leave(
 
 
 # The next tests kill processes of the command. `test_killed_keys.py` has the seams of users' names
-# and keys, so most cases of them run nightly.
+# and keys in one process, so most cases of them run nightly.
 @pytest.mark.parametrize(
     ("made", "change"),
     [
@@ -168,6 +168,7 @@ def test_a_name_that_a_killed_follower_claimed_goes_to_a_row_that_waited_for_it(
     check_like_a_copy(world, data, tmp_path / "fresh")
 
 
+@pytest.mark.nightly
 def test_a_name_that_a_user_kept_at_first_goes_to_a_row_that_waited_for_it(
     world: Path, old: OldDatabase, tmp_path: Path
 ) -> None:
@@ -201,7 +202,11 @@ def test_a_name_that_a_user_kept_at_first_goes_to_a_row_that_waited_for_it(
             *("claim", "_take_name"),
             marks=pytest.mark.nightly,
         ),
-        ("UPDATE members SET login = 'brief' WHERE id = 500", "_take_name", "_take_name"),
+        pytest.param(
+            "UPDATE members SET login = 'brief' WHERE id = 500",
+            *("_take_name", "_take_name"),
+            marks=pytest.mark.nightly,
+        ),
     ],
 )
 def test_a_name_that_a_user_had_between_two_kills_goes_to_a_row_that_waited_for_it(
@@ -224,7 +229,8 @@ def test_a_name_that_a_user_had_between_two_kills_goes_to_a_row_that_waited_for_
     check_like_a_copy(world, data, tmp_path / "fresh")
 
 
-@pytest.mark.parametrize("login", ["user3", pytest.param("other", marks=pytest.mark.nightly)])
+@pytest.mark.nightly
+@pytest.mark.parametrize("login", ["user3", "other"])
 def test_the_name_of_an_account_whose_follower_was_killed_is_free(
     world: Path, old: OldDatabase, tmp_path: Path, login: str
 ) -> None:
@@ -243,6 +249,7 @@ def test_the_name_of_an_account_whose_follower_was_killed_is_free(
     check_like_a_copy(world, data, tmp_path / "fresh")
 
 
+@pytest.mark.nightly
 def test_a_name_is_free_after_a_user_who_was_stored_before_another_had_it(
     world: Path, old: OldDatabase, tmp_path: Path
 ) -> None:
@@ -399,7 +406,7 @@ def test_nothing_is_missed_or_doubled_under_writes_and_kills(
 ) -> None:
     old.run("USE old", *ROWS, *many(members=12, albums=20, bookmarks=60))
     file, data, random = old.mapping(tmp_path), tmp_path / "data", Random(run)
-    with OldSite(old.port, str(run)) as site:
+    with OldSite(old.port, str(run), pause=scaled(0.01, 0.002)) as site:
         killed_later(random, "copy", str(file), "--no-feeds", data=data)
         killed_later(random, "copy", str(file), "--no-feeds", data=data)
         copied(file, data)

@@ -22,7 +22,7 @@ from tests.migration.processes import copied, everything, pinway, verified
 @pytest.fixture
 def world(old: OldDatabase, tmp_path: Path) -> Path:
     """The mapping of a source with rows of all kinds."""
-    old.run("USE old", *ROWS, *many(members=20, albums=40, bookmarks=400))
+    old.run("USE old", *ROWS, *many(members=12, albums=20, bookmarks=60))
     return old.mapping(tmp_path)
 
 

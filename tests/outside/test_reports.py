@@ -1,12 +1,11 @@
 """The log of public bug reports names only tests that exist, and each report once."""
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
+from tests import forked
+
 HERE = Path(__file__).parent
-ROOT = HERE.parents[1]
 ROW = re.compile(
     r"^\| (?P<report>[^|]+) \| (?P<tried>[^|]+) \| (?P<result>[^|]+) \|(?P<test>[^|]*)\|$"
 )
@@ -30,13 +29,7 @@ def rows() -> list[dict[str, str]]:
 
 def collected(files: set[str]) -> set[str]:
     """The tests in these files, with and without their parameters."""
-    ended = subprocess.run(
-        [sys.executable, "-m", "pytest", "--collect-only", "-q", *sorted(files)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    ended = forked.run("pytest", "--collect-only", "-q", *sorted(files))
     assert ended.returncode == 0, ended.stdout[-2000:]
     found = {line.strip() for line in ended.stdout.splitlines() if "::" in line}
     return found | {each.split("[")[0] for each in found}

@@ -12,7 +12,10 @@ from gateway.settings import Settings, read_settings
 from tests.gateways import Gateway, gateway_on
 from tests.servers import mysql_servers
 
-SHARDS = 64
+SHARDS = 16
+MOST = 64
+"""The shards of a run, unless it asks for another number, and the most. A server makes twenty in a
+second of processor time."""
 PATIENT: dict[str, Any] = {
     "feeds.profile": "fixed",  # these tests don't depend on which side answers
     "feeds.cutoff": 1.0,
@@ -22,14 +25,14 @@ PATIENT: dict[str, Any] = {
 
 
 def first_shard() -> int:
-    """The first of a run's own 64 shards. The servers may have shards of earlier runs."""
-    return 4096 + SHARDS * secrets.randbelow(900)
+    """The first of a run's own shards. The servers may have shards of earlier runs."""
+    return 4096 + MOST * secrets.randbelow(900)
 
 
-def topology(path: Path, first: int, servers: dict[str, str]) -> str:
-    """Write a topology of 64 shards and 16 mod shards over two servers. Returns its URL."""
+def topology(path: Path, first: int, servers: dict[str, str], shards: int = SHARDS) -> str:
+    """Write a topology of shards and of 16 mod shards over two servers. Returns its URL."""
     one, two = servers
-    middle, last = first + SHARDS // 2, first + SHARDS - 1
+    middle, last = first + shards // 2, first + shards - 1
     ranges = [
         {"range": [first, middle - 1], "master": one},
         {"range": [middle, last], "master": two},
@@ -45,7 +48,7 @@ def topology(path: Path, first: int, servers: dict[str, str]) -> str:
     return f"file://{path}"
 
 
-def real_settings(stack: Stack, directory: Path, first: int) -> Settings:
+def real_settings(stack: Stack, directory: Path, first: int, *, shards: int = SHARDS) -> Settings:
     """Settings with MySQL, memcached, Redis and HBase of the stack, and shards and tables for this
     run only."""
     masters = {
@@ -62,7 +65,7 @@ def real_settings(stack: Stack, directory: Path, first: int) -> Settings:
         stack.settings_file,
         {
             "data_dir": directory,
-            "stores.topology": topology(directory / "real.json", first, masters),
+            "stores.topology": topology(directory / "real.json", first, masters, shards),
             "stores.search": "",
             "jobs.run": False,
             **PATIENT,

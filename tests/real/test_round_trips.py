@@ -19,7 +19,7 @@ from feed_engine.speculation import Race
 from feed_engine.transactions.blocks import cache_key
 from gateway.site.runtime import Runtime
 from tests.gateways import Gateway, gateway_on
-from tests.real.configurations import first_shard, real_settings
+from tests.real.configurations import MOST, first_shard, real_settings
 
 pytestmark = pytest.mark.anyio
 PEOPLE, PINS = 60, 60
@@ -63,7 +63,7 @@ async def world(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> Async
     """60 users on two servers alternately, each with a board and a pin; "reader" likes all pins."""
     directory: Path = tmp_path_factory.mktemp("trips")
     first = first_shard()
-    settings = real_settings(stack, directory, first)
+    settings = real_settings(stack, directory, first, shards=MOST)
     trips: Counter[str] = Counter()
     async with gateway_on(settings) as gateway:
         stores = gateway.stores

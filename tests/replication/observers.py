@@ -9,7 +9,7 @@ from gateway.operate.failover.observer import watch
 from gateway.settings import read_settings
 from tests.pairs import Pairs
 
-EVERY = 0.2
+EVERY = 0.5
 
 
 class Watched:

@@ -21,7 +21,7 @@ from datasources.mysql.replication.admin import Admin
 from datasources.protocols import ShardTx
 from datasources.zookeeper import ZooKeeperTopology
 from tests.pairs import SHARDS, Load, Pairs, numbers
-from tests.scale import runs_all
+from tests.scale import runs_all, scaled
 
 pytestmark = pytest.mark.anyio
 RANGE = f"0-{SHARDS - 1}"
@@ -131,7 +131,7 @@ async def loaded(pairs: Pairs) -> AsyncIterator[Load]:
     async with pairs.gateway(deadline=5.0) as shards:
         # Without a pause the writers use the whole machine. A target on the same machine is then
         # behind as long as they write, and a move waits for it.
-        load = Load(shards, pause=0.04)
+        load = Load(shards, pause=scaled(0.1, 0.04))
         async with load.running(8):
             await load.acknowledge(50)
             yield load

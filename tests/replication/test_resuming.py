@@ -50,7 +50,7 @@ async def admins(pairs: Pairs, *names: str) -> AsyncIterator[list[Admin]]:
 async def test_a_pair_that_was_restarted_goes_on_without_loss(pairs: Pairs) -> None:
     master, slave = await pairs.both()
     async with pairs.gateway(deadline=5.0) as shards:
-        load = Load(shards, pause=0.02)
+        load = Load(shards)
         async with load.running():
             await load.acknowledge(50)
             for name in (master, slave):

@@ -33,7 +33,7 @@ async def test_a_quorum_of_observers_promotes_once_and_not_again_in_the_cool_dow
     first, second = await pairs.both()
     rules = Rules(promotes=True, quorum=2, after=AFTER)
     async with pairs.gateway(deadline=5.0) as shards, watched(pairs, rules, 1) as observers:
-        load = Load(shards, pause=0.04)
+        load = Load(shards)
         async with load.running():
             await load.acknowledge(50)
             pairs.server(first).kill()

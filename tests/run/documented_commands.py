@@ -27,6 +27,7 @@ _DRY = {"test", "test-all", "bench", "drill", "docs", "check", "lock", "dist"}
 """Targets of the Makefile that take minutes, or don't end: only printed by make."""
 _OF_A_SHELL = set("|><&;$`*?~")
 _SETTINGS = "stack/pinway.toml"
+_EMPTY = "empty"
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,7 @@ class Newcomer:
         self.folder, self._port = folder, free_port()
         for name in (".venv", "deploy", "docs", "bench"):
             (folder / name).symlink_to(ROOT / name)
+        self._served = set[str]()
         self._stack = stack.resolve()
         (folder / "stack").symlink_to(stack)
 
@@ -70,8 +72,10 @@ class Newcomer:
             make = ["make", "-s", "-C", str(ROOT), target, f"ARGS={options}"]
             return self._answer(make, assignments)
         if "serve" in words or "worker" in words:
-            admin = ["--port"] if "serve" in words else ["--admin-port"]
-            return self._answer([*words, *admin, str(self._port)], assignments)
+            verb = "serve" if "serve" in words else "worker"
+            admin = "--port" if verb == "serve" else "--admin-port"
+            again, self._served = verb in self._served, {*self._served, verb}
+            return self._answer([*words, admin, str(self._port)], assignments, typed=not again)
         text = line.replace("FILE", _SETTINGS).replace("[--json]", "--json")
         # By its own path, because running servers are recognized by it.
         text = text.replace("--dir stack", f"--dir {self._stack}")
@@ -83,14 +87,17 @@ class Newcomer:
         if "feed status" in line:  # of a running gateway
             serve = [".venv/bin/pinway", "serve", "--config", _SETTINGS, "--port", str(self._port)]
             told = f"{text} --url http://127.0.0.1:{self._port}"
-            return self._answer(serve, [], lambda: self._forked(told))
+            return self._answer(serve, [], lambda: self._forked(told), typed=False)
+        if words[1] == "dump":  # of the demo content, it would write thousands of small files
+            self._forked(f"pinway init --data-dir {_EMPTY}")
+            text = f"{text} --data-dir {_EMPTY}"
         if words[0].endswith("pinway") and not set(line) & _OF_A_SHELL:
             return self._forked(text)
         return self._finish(["bash", "-o", "pipefail", "-c", text])
 
     def _forked(self, line: str) -> str:
-        """Run a command line of `pinway` without the imports of a new process. The servers' command
-        lines run as they are typed, so the command itself is tried, too."""
+        """Run a command line of `pinway` without the imports of a new process. The first command
+        lines of servers run as they are typed, so the command itself is tried, too."""
         return _error(forked.run("pinway", *shlex.split(line)[1:], folder=self.folder))
 
     def _finish(self, command: list[str]) -> str:
@@ -106,18 +113,30 @@ class Newcomer:
         )
 
     def _answer(
-        self, command: list[str], assignments: list[str], then: Callable[[], str] = lambda: ""
+        self,
+        command: list[str],
+        assignments: list[str],
+        then: Callable[[], str] = lambda: "",
+        *,
+        typed: bool = True,
     ) -> str:
         log = self.folder / "server.log"
         environment = {**os.environ, **dict(a.split("=", 1) for a in assignments)}
-        with log.open("wb") as output:
-            process = subprocess.Popen(
-                command,
-                cwd=self.folder,
-                stdout=output,
-                stderr=output,
-                env=environment,
-                start_new_session=True,
+        log.write_bytes(b"")
+        process: subprocess.Popen[bytes] | forked.Forked
+        if typed:
+            with log.open("wb") as output:
+                process = subprocess.Popen(
+                    command,
+                    cwd=self.folder,
+                    stdout=output,
+                    stderr=output,
+                    env=environment,
+                    start_new_session=True,
+                )
+        else:
+            process = forked.Forked(
+                *("pinway", *command[1:]), environment=environment, folder=self.folder, log=log
             )
         try:
             deadline = time.monotonic() + SECONDS

@@ -22,7 +22,6 @@ WORLD = b'{"type":"user","key":"zoe","username":"zoe"}\n'
 def test_every_documented_command_works(stack: Stack, filled_demo: Path, tmp_path: Path) -> None:
     copy_demo(filled_demo, tmp_path / ".pinway")  # what `make run` left
     (tmp_path / "bookmarks.html").write_text(BOOKMARKS)
-    (tmp_path / "world.jsonl").write_bytes(WORLD)
     (tmp_path / "world.jsonl.gz").write_bytes(gzip.compress(WORLD))
     newcomer = Newcomer(tmp_path, stack.dir)
     commands = list(documented())
@@ -31,6 +30,8 @@ def test_every_documented_command_works(stack: Stack, filled_demo: Path, tmp_pat
     # A line that several pages have is run where it comes first.
     first = {command.line: command for command in reversed(commands)}
     for command in sorted(first.values(), key=commands.index):
+        if " import " in command.line:  # an earlier line has exported everything to it
+            (tmp_path / "world.jsonl").write_bytes(WORLD)
         if told := newcomer.run(command.line):
             failed[f"{command.page}: {command.line}"] = told
     assert not failed, "\n\n".join(f"{line}\n{told}" for line, told in failed.items())

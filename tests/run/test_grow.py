@@ -38,13 +38,12 @@ NODE = """query($id: ID!) { node(id: $id) {
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A copy of the sources with all blocks of the page applied. Its processes share their
-    bytecode, and leave none elsewhere."""
+    """A copy of the sources with all blocks of the page applied. Its processes share the bytecode
+    that the first of them leaves in it."""
     folder = tmp_path_factory.mktemp("grow")
     copy_sources(folder / "checkout")
     apply(blocks(PAGE.read_text()), folder / "checkout")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPYCACHEPREFIX", str(folder / "bytecode"))
         patch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
         yield folder / "checkout"
 

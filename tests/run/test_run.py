@@ -59,7 +59,7 @@ def test_ctrl_c_stops_it_and_its_children_and_the_next_start_keeps_the_data(
     filled_demo: Path, tmp_path: Path
 ) -> None:
     data = copy_demo(filled_demo, tmp_path / "data")
-    with serving(data) as served:
+    with serving(data, typed=True) as served:
         board = 'mutation { createBoard(input: {name: "Kept"}) { board { id } } }'
         id = served.ask(board)["data"]["createBoard"]["board"]["id"]
         assert len(processes_on(data)) == 2  # Valkey runs beside it
@@ -75,7 +75,7 @@ def test_sigterm_stops_it_and_its_children_as_ctrl_c_does(
     filled_demo: Path, tmp_path: Path
 ) -> None:
     data = copy_demo(filled_demo, tmp_path / "data")
-    with serving(data) as served:
+    with serving(data, typed=True) as served:
         assert len(processes_on(data)) == 2
         served.process.terminate()
         assert served.process.wait(300) == 0

@@ -25,8 +25,10 @@ from feed_engine.outbox.change import KIND, Change, encode
 from gateway.cli import main
 from gateway.server.protocol import DRAIN_SECONDS
 from gateway.settings import Settings
+from tests import forked
+from tests.forked import Forked
 from tests.pinway_process import ROOT, free_port
-from tests.real.configurations import first_shard, real_settings
+from tests.real.configurations import SHARDS, first_shard, real_settings
 from tests.stopped_process import stop_process
 
 pytestmark = pytest.mark.anyio
@@ -40,13 +42,13 @@ RELAYS = "this process relays the outbox"
 class Workers:
     """`pinway serve --workers` at `url`."""
 
-    process: subprocess.Popen[bytes]
+    process: subprocess.Popen[bytes] | Forked
     url: str
     log: Path
 
     def pids(self) -> set[int]:
         """The processes that it started and that are still running."""
-        return {pid for pid in children(self.process.pid) if "pinway.worker" in command_of(pid)}
+        return set(children(self.process.pid))
 
     def answering(self) -> int:
         """The process that answers a new connection."""
@@ -109,7 +111,7 @@ async def left_behind(shards: MySqlShards, served: Workers) -> None:
     """Leave committed writes unfinished, as a process that dies does. Wait until they are
     completed."""
     first = shards.objects.topology().shards[0].range[0]
-    for shard in range(first, first + 20):
+    for shard in range(first, first + SHARDS):
         await shards.objects.transact(shard, lambda tx: tx.post(KIND, encode(Change())))
     deadline = time.monotonic() + DEADLINE
     while (await shards.outbox.backlog()).rows:
@@ -142,22 +144,31 @@ def pinway(*arguments: str) -> Result:
 
 @contextmanager
 def serving(
-    config: Path, workers: int, *, sigint: signal.Handlers = signal.SIG_DFL
+    config: Path,
+    workers: int,
+    *,
+    sigint: signal.Handlers = signal.SIG_DFL,
+    typed: bool = False,
 ) -> Iterator[Workers]:
-    """Workers, all ready. They are killed at the end if they still run."""
+    """Workers, all ready. They are killed at the end if they still run. The supervisor and they are
+    forked, unless they are to run as `typed`."""
     port = free_port()
     log = config.with_name(f"workers-{port}.log")
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            [
-                *(sys.executable, "-m", "gateway", "serve", "--config", str(config)),
-                *("--port", str(port), "--workers", str(workers)),
-            ],
-            cwd=ROOT,
-            stdout=output,
-            stderr=output,
-            preexec_fn=lambda: signal.signal(signal.SIGINT, sigint),  # whatever ours is
-        )
+    log.touch()
+    words = ("serve", "--config", str(config), "--port", str(port), "--workers", str(workers))
+    process: subprocess.Popen[bytes] | Forked
+    if typed:
+        with log.open("wb") as output:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "gateway", *words],
+                cwd=ROOT,
+                stdout=output,
+                stderr=output,
+                preexec_fn=lambda: signal.signal(signal.SIGINT, sigint),  # whatever ours is
+            )
+    else:
+        warm = ("tests.run.warm_supervisor", str(int(sigint)))
+        process = Forked(*warm, *words, environment=os.environ, log=log)
     served = Workers(process, f"http://127.0.0.1:{port}", log)
     first: set[int] = set()
     try:
@@ -186,13 +197,6 @@ def children(pid: int) -> list[int]:
     """The running processes that a process started."""
     found = (int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit())
     return [child for child in found if state_of(child)[1:] == (str(pid),)]
-
-
-def command_of(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ")
-    except OSError:
-        return ""
 
 
 def state_of(pid: int) -> tuple[str, ...]:
@@ -314,7 +318,7 @@ def test_a_hang_up_makes_every_worker_read_its_trusted_documents_again(
 
 
 def test_the_supervisor_stays_until_its_slowest_worker_has_stopped(config: Path) -> None:
-    with serving(config, 2) as served:
+    with serving(config, 2, typed=True) as served:
         slow, quick = served.pids()
         stop_process(slow)
         served.process.send_signal(signal.SIGTERM)
@@ -331,7 +335,7 @@ def test_workers_end_when_their_supervisor_is_killed_and_its_folder_with_the_nex
     config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    with serving(config, 2) as served:
+    with serving(config, 2, typed=True) as served:
         pids = served.pids()
         [left] = tmp_path.glob("pinway-*")
         served.process.kill()
@@ -352,13 +356,7 @@ def test_what_keeps_the_first_worker_from_starting_is_said_once(config: Path) ->
     ]
     broken.write_text("\n".join([*lines, 'stores.topology = "file:///nowhere/topology.json"']))
     command = ["serve", "--config", str(broken), "--port", str(free_port()), "--workers", "3"]
-    failed = subprocess.run(
-        [sys.executable, "-m", "gateway", *command],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
+    failed = forked.run("tests.run.warm_supervisor", "0", *command)
     assert failed.returncode == 1
     assert failed.stderr.count("/nowhere/topology.json") == 1, failed.stderr
     assert "Traceback" not in failed.stderr
