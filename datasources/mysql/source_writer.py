@@ -46,15 +46,19 @@ class SourceWriter:
     async def columns(self, table: Table) -> dict[str, WrittenColumn]:
         """The table's columns by name."""
         found = await self._run(
-            "SELECT column_name, extra, COALESCE(datetime_precision, 0) FROM "
-            "information_schema.columns WHERE table_schema = %s AND table_name = %s",
+            "SELECT column_name, extra, COALESCE(datetime_precision, 0), "
+            "COALESCE(character_octet_length, 0) FROM information_schema.columns "
+            "WHERE table_schema = %s AND table_name = %s",
             [self._database, table.name],
         )
         return {
             name.decode(): WrittenColumn(
-                table.columns[name.decode()], b"auto_increment" in extra.lower(), int(fraction)
+                column=table.columns[name.decode()],
+                counts=b"auto_increment" in extra.lower(),
+                fraction=int(fraction),
+                length=int(length),
             )
-            for name, extra, fraction in found.rows
+            for name, extra, fraction, length in found.rows
         }
 
     async def insert(self, table: Table, values: Mapping[str, Written]) -> None:

@@ -60,7 +60,6 @@ class NewKeys:
     def __init__(self, writer: "SourceWriter", ledger: BackLedger) -> None:
         self._writer, self._ledger = writer, ledger
         self._last: dict[str, int] = {}
-        self._width: dict[str, int] = {}
 
     async def next(self, target: Target, id: int, row: Row) -> str:
         """The old id of a new object. Raises RowRefused and Inexpressible."""
@@ -86,12 +85,12 @@ class NewKeys:
             found = await self._writer.highest(target.plan.table, column.column.name)
             given: Sequence[str] = self._ledger.keys(target.kind, target.name)
             values = [*([found] if found is not None else []), *given]
-            self._width[target.name] = max(map(len, values), default=2)
             self._last[target.name] = max((int(text, base) for text in values), default=0)
         self._last[target.name] += 1
         if base == 10:
             return str(self._last[target.name])
-        text = f"{self._last[target.name]:0{self._width[target.name]}x}"
-        if len(text) > self._width[target.name]:
+        width = 2 * column.length
+        text = f"{self._last[target.name]:0{width}x}"
+        if len(text) > width:
             raise Inexpressible(f"{column.column.name} has no value above the highest one")
         return text

@@ -41,7 +41,7 @@ def test_a_board_without_room_gets_new_numbers() -> None:
 
 
 def column(type: str, *, nullable: bool = True, fraction: int = 0) -> WrittenColumn:
-    return WrittenColumn(Column("c", type, nullable), counts=False, fraction=fraction)
+    return WrittenColumn(Column("c", type, nullable), counts=False, fraction=fraction, length=0)
 
 
 @pytest.mark.parametrize(
