@@ -253,6 +253,30 @@ def test_the_migration_goes_on_after_the_way_back(
     assert back(world, data, "--compare")["differences"] == []
 
 
+def test_an_old_id_that_a_table_gives_again_leads_to_the_new_object(
+    world: Path, data: Path, old: OldDatabase
+) -> None:
+    made = []
+
+    async def delete(stores: Stores) -> None:
+        [last] = await new_ids(stores, "board", 1020)
+        await delete_board(stores, (await access.read(stores, Board, [last]))[last].owner_id, last)
+
+    async def create(stores: Stores) -> None:
+        [ann] = await new_ids(stores, "user", 1)
+        made.append((await create_board(stores, ann, NewBoard(name="New", secret=False))).board.id)
+
+    write(data, delete)
+    assert back(world, data, "--end")["ended"]
+    assert verified(world, data, "--repair")["differences"] == []
+    cut_over(world, data)
+    write(data, create)
+    assert back(world, data, "--until-caught-up")["left"] == 0
+    assert old.rows("SELECT id FROM old.albums WHERE title = 'New'") == [(1020,)]
+    found = json.loads(pinway("migrate", "find", str(world), "board", "1020", "--json", data=data))
+    assert [int(found["1020"])] == made
+
+
 def test_rows_may_be_marked_as_deleted(old: OldDatabase, world: Path, tmp_path: Path) -> None:
     old.run("ALTER TABLE old.bookmarks ADD gone INT, ADD kind INT NOT NULL")
     file = old.mapping(

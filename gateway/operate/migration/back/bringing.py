@@ -38,7 +38,7 @@ from gateway.operate.migration.back.values import (
 )
 from gateway.operate.migration.converging import again, place_of
 from gateway.operate.migration.conversion import convert
-from gateway.operate.migration.copying import namespace
+from gateway.operate.migration.copying import claim_old
 from gateway.operate.migration.expected import FOLLOWS
 from gateway.operate.migration.fields import FIELDS
 from gateway.operate.migration.items import Item, item_of, uses
@@ -386,9 +386,8 @@ class Bringer:
                 self._ledger.keep(one.subject.a, target.kind, target.name, key)
                 one.identity = (key,)
             if not one.subject.b:
-                mod, within = self._shards.mod, namespace(self._keys.name, target.kind)
-                key, id = one.identity[0], one.subject.a
-                await patiently(partial(mod.claim, within, key, id))
+                name, kind, key = self._keys.name, target.kind, one.identity[0]
+                await patiently(partial(claim_old, self._shards, name, kind, key, one.subject.a))
                 one.fields["key"] = key
                 row = self._row(one)
             try:
