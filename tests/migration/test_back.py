@@ -28,7 +28,7 @@ from feed_engine.transactions.inputs import (
 from feed_engine.transactions.key_kinds import USERNAME
 from feed_engine.writes.accounts import delete_account
 from feed_engine.writes.boards import create_board, delete_board, update_board
-from feed_engine.writes.collaborators import accept_invitation, invite_collaborator
+from feed_engine.writes.collaborators import accept_invitation, invite_collaborator, leave_board
 from feed_engine.writes.comments import create_comment
 from feed_engine.writes.follows import follow, unfollow
 from feed_engine.writes.key_tasks import free
@@ -231,6 +231,26 @@ def test_what_the_old_database_has_no_place_for_is_told_and_stays(
     assert (found["changed"], note["left_out"]) == (0, False)
     assert note["message"].endswith("added it; a row is its board's owner's")
     assert back(world, data, "--compare")["differences"] == []
+
+
+def test_a_pin_of_a_former_collaborator_goes_with_its_row(
+    world: Path, data: Path, old: OldDatabase
+) -> None:
+    async def work(stores: Stores) -> None:
+        ann, one = await new_ids(stores, "user", 1, 1001)
+        [tea] = await new_ids(stores, "board", 1)
+        await invite_collaborator(stores, ann, tea, one)
+        await accept_invitation(stores, one, tea)
+        await create_pin(stores, one, NewPin(board_id=tea, title="Shared"))
+        await leave_board(stores, one, tea)
+        await update_board(stores, ann, tea, BoardChange(secret=True))
+
+    write(data, work)
+    assert back(world, data, "--end", "--leave-out")["ended"]
+    assert b"Shared" in b"".join(exported(data))
+    old.run("DELETE FROM old.bookmarks WHERE headline = 'Shared'", user="site")
+    followed(world, data)
+    assert b"Shared" not in b"".join(exported(data))
 
 
 def test_the_migration_goes_on_after_the_way_back(

@@ -171,8 +171,9 @@ class Writer:
                     await delete_account(stores, id, Deletion(username=stored.username))
                 case Board():
                     await delete_board(stores, stored.owner_id, id)
-                case Pin():
-                    await delete_pin(stores, stored.owner_id, id)
+                case Pin():  # a former collaborator does not see it on a secret board
+                    board = await access.recall(stores, Board, stored.board_id)
+                    await delete_pin(stores, board.owner_id, id)
                 case Comment():
                     await self._delete_comment(id)
                 case Interest() if stored.key == self._keys.of(ref.key):  # else it was here before
