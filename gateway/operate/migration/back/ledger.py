@@ -271,6 +271,13 @@ class BackLedger:
         )
         return {message.partition(":")[0] for (message,) in found}
 
+    def look_at_noted(self) -> None:
+        """Note the subjects that have notes, as subjects that are to be looked at in this run: the
+        reason may have gone, in Pinway or in the old database."""
+        self._db.execute(
+            "INSERT OR IGNORE INTO back_todo SELECT DISTINCT kind, a, b FROM back_notes"
+        )
+
     def note_count(self) -> int:
         """The number of notes."""
         found: int = self._db.execute("SELECT count(*) FROM back_notes").fetchone()[0]

@@ -84,8 +84,10 @@ class WayBack:
         self._bringer = Bringer(shards, source, writer, targets, self._ledger, rows, journal.keys)
 
     async def begin(self) -> None:
-        """Take over what the migration has brought to the shards."""
+        """Take over what the migration has brought to the shards, and try again what the old
+        database could not get in earlier runs."""
         await self._ledger.fill(self._shards, self._journal.keys.name)
+        self._ledger.look_at_noted()
 
     async def round(self, *, everything: bool = False) -> BackRound:
         """Bring what has changed; with `everything`, all that differs."""
