@@ -186,12 +186,8 @@ class Bringer:
                 settled = Settled(subject, stands, None if digest else b"", ())
                 results.append(Brought(settled, gone=stands))
                 continue
-            if staying(subject.a) and staying(subject.b):
-                results.append(Brought(Settled(subject, False, digest, ())))
-                continue
-            if staying(subject.a) or staying(subject.b):
-                note = Note("one of its ends stays in Pinway", kept=False)
-                results.append(Brought(Settled(subject, False, digest, [note])))
+            if (why := staying.edge(subject.a, subject.b)) is not None:
+                results.append(Brought(_left_out(subject, digest, why)))
                 continue
             assert edge is not None
             target = self._target(kind, by)
@@ -253,7 +249,7 @@ class Bringer:
         if staying(id):
             if kind == "user":
                 self._ledger.set_staying(id, stays=True)
-            return Brought(Settled(subject, False, digest, ()))
+            return Brought(_left_out(subject, digest, staying.why_told(id)))
         target = self._target(kind, ("key",), has.table)
         if target is None:
             note = Note(f"no table becomes a {kind}", kept=False)
@@ -566,6 +562,11 @@ def ends_of(mapping: MappingName) -> tuple[str, tuple[str, str]]:
     if mapping is MappingName.USER_LIKES_PINS:
         return "like", ("user", "pin")
     return "follow", ("follower", _FOLLOWED[mapping])
+
+
+def _left_out(subject: Subject, digest: bytes, why: str) -> Settled:
+    """The result for a subject that stays in Pinway. An empty `why` is not told."""
+    return Settled(subject, False, digest, [Note(why, kept=False)] if why else ())
 
 
 def _owner_of_board(pin: Pin, graph: Graph) -> int:

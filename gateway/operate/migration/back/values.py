@@ -156,7 +156,9 @@ def references(record: Record) -> dict[str, int]:
         case Board() if record.cover_pin_id is not None:
             return {"cover": record.cover_pin_id}
         case Pin():
-            found = {"source": record.source_id} if record.source_id is not None else {}
+            found = {"owner": record.owner_id}
+            if record.source_id is not None:
+                found["source"] = record.source_id
             return found | {f"interest {n}": id for n, id in enumerate(record.interest_ids)}
     return {}
 
