@@ -234,6 +234,11 @@ def test_what_the_old_database_has_no_place_for_is_told_and_stays(
     assert (found["changed"], note["left_out"]) == (0, False)
     assert note["message"].endswith("added it; a row is its board's owner's")
     assert back(world, data, "--compare")["differences"] == []
+    shared = pin_of_title(data, "Shared")
+    assert back(world, data, "--end", "--leave-out")["ended"]
+    assert verified(world, data, "--repair")["differences"] == []
+    after = pin_of_title(data, "Shared")
+    assert (after["key"], after["owner"]) == (shared["key"], "old-site:1001")
 
 
 def test_a_pin_of_a_former_collaborator_goes_with_its_row(
@@ -343,6 +348,12 @@ def test_a_way_back_needs_a_cut_over_and_rights(
     write(data, work)
     error = pinway(*BACK, str(world), data=data, status=1)
     assert "the way back needs INSERT, UPDATE and DELETE" in error
+
+
+def pin_of_title(data: Path, title: str) -> dict[str, Any]:
+    """The exported line of a pin."""
+    [found] = [it for it in map(json.loads, exported(data)) if it.get("title") == title]
+    return dict(found)
 
 
 def reports(found: dict[str, Any]) -> list[dict[str, Any]]:
