@@ -305,6 +305,70 @@ def test_an_old_id_that_a_table_gives_again_leads_to_the_new_object(
     assert [int(found["1020"])] == made
 
 
+def test_new_pins_have_numbers_of_their_own(world: Path, data: Path, old: OldDatabase) -> None:
+    old.run(
+        "USE old",
+        "UPDATE bookmarks SET position = id % 997",
+        "ALTER TABLE bookmarks MODIFY position INT NOT NULL, ADD UNIQUE (album_id, position)",
+    )
+
+    async def work(stores: Stores) -> None:
+        [ann] = await new_ids(stores, "user", 1)
+        new = (await create_board(stores, ann, NewBoard(name="New", secret=False))).board.id
+        for board in [new, *await new_ids(stores, "board", 1)]:
+            for number in range(3):
+                await create_pin(stores, ann, NewPin(board_id=board, title=f"Pin {number}"))
+
+    write(data, work)
+    assert back(world, data, "--until-caught-up")["left"] == 0
+    assert back(world, data, "--compare")["differences"] == []
+
+
+def test_rows_that_refer_to_each_other_go(world: Path, data: Path, old: OldDatabase) -> None:
+    old.run(
+        "USE old",
+        "SET foreign_key_checks = 0",  # some rows refer to missing ones
+        "ALTER TABLE albums ADD FOREIGN KEY (cover) REFERENCES bookmarks (id)",
+        "ALTER TABLE bookmarks ADD FOREIGN KEY (album_id) REFERENCES albums (id), "
+        "ADD FOREIGN KEY (copied_from) REFERENCES bookmarks (id)",
+    )
+
+    ids: dict[str, int] = {}
+
+    async def come(stores: Stores) -> None:
+        new = ids["user"] = (await sign_up(stores, NewUser(username="newcomer"))).id
+        for name in ("New", "Other"):
+            board = (await create_board(stores, new, NewBoard(name=name, secret=False))).board.id
+            pin = (await create_pin(stores, new, NewPin(board_id=board, title=name))).pin.id
+            ids[name] = (await repin(stores, new, pin, board)).pin.id
+            await update_pin(stores, new, ids[name], PinChange(title=f"Copy of {name}"))
+            await update_board(stores, new, board, BoardChange(cover_pin_id=ids[name]))
+            ids[f"source of {name}"] = pin
+
+    async def delete(stores: Stores) -> None:
+        for name in ("Other", "source of New"):
+            await delete_pin(stores, ids["user"], ids[name])
+
+    async def leave(stores: Stores) -> None:
+        await delete_account(stores, ids["user"], Deletion(username="newcomer"))
+
+    write(data, come)
+    assert back(world, data, "--until-caught-up")["left"] == 0
+    covers = (
+        "SELECT headline, copied_from IS NULL FROM old.bookmarks p JOIN old.albums ON cover = p.id "
+        "ORDER BY headline"
+    )
+    assert old.rows(covers) == [("Copy of New", 0), ("Copy of Other", 0)]
+    write(data, delete)
+    assert reports(back(world, data, "--until-caught-up")) == []
+    assert old.rows(covers) == [("Copy of New", 1)]
+    assert old.rows("SELECT cover FROM old.albums WHERE title = 'Other'") == [(None,)]
+    write(data, leave)
+    assert reports(back(world, data, "--until-caught-up")) == []
+    assert old.rows("SELECT id FROM old.members WHERE login = 'newcomer'") == []
+    assert back(world, data, "--compare")["differences"] == []
+
+
 def test_rows_may_be_marked_as_deleted(old: OldDatabase, world: Path, tmp_path: Path) -> None:
     old.run("ALTER TABLE old.bookmarks ADD gone INT, ADD kind INT NOT NULL")
     file = old.mapping(

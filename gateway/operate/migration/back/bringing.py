@@ -6,6 +6,7 @@ can't have is noticed.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -207,6 +208,21 @@ class Bringer:
         """Take the rows of subjects away that are gone."""
         return [await again(partial(self._take_away, result)) for result in results]
 
+    async def end_references(self, subjects: Iterable[Subject]) -> None:
+        """Let the rows of objects that are gone refer to no objects without which they can be."""
+        for subject in subjects:
+            if (place := self._place(subject)) is None:
+                continue
+            target, key, _ = place
+            values: dict[str, Written] = {
+                origin.column: None
+                for name, origin in target.origins.items()
+                if FIELDS[target.kind][name].of and not target.is_needed(name)
+            }
+            if values:
+                with suppress(RowRefused):  # its deletion is told
+                    await again(partial(self._writer.update, target.plan.table, key, values))
+
     async def lines(
         self, kind: str, known: Mapping[int, Known]
     ) -> dict[int, tuple[Target, AnyLine]]:
@@ -305,11 +321,7 @@ class Bringer:
                 if row is None:
                     await self._insert(one)
                 elif differing:
-                    told = self._ledger.told(one.subject)
-                    names = [it.field for it in differing if it.field not in told]
-                    if one.is_known and names:
-                        changed = "changed in the old database, and now as in Pinway"
-                        one.note(f"{', '.join(names)}: {changed}")
+                    self._note_strange(one, row, differing)
                     await self._update(one, [it.field for it in differing], row)
             if self.write:
                 await self._check([one for one in of_target if one.changed or one.is_new])
@@ -355,11 +367,26 @@ class Bringer:
             )
         ]
 
+    def _note_strange(self, one: _Wanted, row: _Found, differing: Iterable[Difference]) -> None:
+        """Note in what somebody else has changed the row. A reference to an object that went away
+        differs without that."""
+        if not one.is_known:
+            return
+        has = fields_of_line(row.line) if row.line is not None else {}
+        told, fields = self._ledger.told(one.subject), FIELDS[one.target.kind]
+        names = [
+            name
+            for name in (it.field for it in differing)
+            if name not in told and not self._ledger.has_gone(fields[name].of, str(has.get(name)))
+        ]
+        if names:
+            one.note(f"{', '.join(names)}: changed in the old database, and now as in Pinway")
+
     async def _leave_stale_covers(
         self, wanted: Sequence[_Wanted], found: Mapping[tuple[str, ...], _Found]
     ) -> None:
-        """A cover in the old database that is no pin of its board is no cover in Pinway, and
-        stays."""
+        """A cover in the old database that is another board's pin, or no pin in Pinway, is no cover
+        in Pinway, and stays. A cover that was deleted in Pinway does not."""
         stale: list[tuple[_Wanted, int]] = []
         for one in wanted:
             row = found.get(one.identity or ())
@@ -370,13 +397,14 @@ class Bringer:
         for one, id in stale:
             pin = graph.records.get(id)
             on_board = isinstance(pin, Pin) and pin.board_id == one.subject.a
-            if not (on_board and graph.stands(id)):
+            if not id or (graph.stands(id) and not on_board):
                 one.fields.pop("cover", None)
 
     async def _insert(self, one: _Wanted) -> None:
         target, table = one.target, one.target.plan.table
+        places = await self._new_keys.places(target)
         try:
-            row = self._row(one)
+            row = self._row(one, places)
             if one.identity is None:
                 key = await self._new_keys.next(target, one.subject.a, row)
                 self._ledger.keep(one.subject.a, target.kind, target.name, key)
@@ -385,7 +413,7 @@ class Bringer:
                 name, kind, key = self._keys.name, target.kind, one.identity[0]
                 await patiently(partial(claim_old, self._shards, name, kind, key, one.subject.a))
                 one.fields["key"] = key
-                row = self._row(one)
+                row = self._row(one, places)
             try:
                 await self._put(one, row.whole)
             except RowRefused:
@@ -413,8 +441,9 @@ class Bringer:
         key = _columns(one.target, one.by, one.identity)
         return await self._writer.update(one.target.plan.table, key, values)
 
-    def _row(self, one: _Wanted) -> Row:
-        """The values of a new row. Raises Inexpressible for a field that no row can be without."""
+    def _row(self, one: _Wanted, places: Mapping[str, Written]) -> Row:
+        """The values of a new row. `places`: values that no other row has, for a row that is
+        refused otherwise. Raises Inexpressible for a field that no row can be without."""
         target, whole, least = one.target, dict[str, Written](), dict[str, Written]()
         for name, origin in target.origins.items():
             if name == "key" and name not in one.fields:
@@ -434,7 +463,7 @@ class Bringer:
             elif needed:
                 least[origin.column] = target.written(name, {name: None})
         new = target.plan.mapping.back.new
-        return Row({**whole, **new}, {**least, **new})
+        return Row({**whole, **new}, {**least, **places, **new})
 
     async def _update(self, one: _Wanted, names: Iterable[str], row: _Found | None = None) -> None:
         """Write fields: all at once, or each by itself if the row does not take all of them."""

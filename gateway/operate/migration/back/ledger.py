@@ -173,6 +173,14 @@ class BackLedger:
                 "OR b IN (SELECT id FROM back_gone))"
             )
 
+    def has_gone(self, kind: str, key: str) -> bool:
+        """Whether an object with this old id is one of `went`."""
+        found = self._db.execute(
+            "SELECT 1 FROM back_objects JOIN back_gone USING (id) WHERE kind = ? AND key = ?",
+            (kind, key),
+        )
+        return found.fetchone() is not None
+
     def all_seen(self) -> None:
         """Forget the objects of `went`."""
         self._db.execute("DELETE FROM back_gone")

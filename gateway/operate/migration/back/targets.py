@@ -55,11 +55,11 @@ class Row(NamedTuple):
 
 class NewKeys:
     """Gives old ids to new objects: numbers of the server where it counts them, the next number or
-    binary value above the highest one, or the object's own id as a text."""
+    binary value above the highest one, or the object's own id as a text. Gives new pins places."""
 
     def __init__(self, writer: "SourceWriter", ledger: BackLedger) -> None:
         self._writer, self._ledger = writer, ledger
-        self._last: dict[str, int] = {}
+        self._last: dict[tuple[str, str], int] = {}
 
     async def next(self, target: Target, id: int, row: Row) -> str:
         """The old id of a new object. Raises RowRefused and Inexpressible."""
@@ -73,24 +73,34 @@ class NewKeys:
         if type == "uuid":
             return str(uuid.uuid4())
         if type in INTEGERS or type in ("decimal", "binary"):
-            return await self._above(target, column)
+            return await self._above(target, column, self._ledger.keys(target.kind, target.name))
         if column.column.is_binary:
             return id.to_bytes(8, "big").hex()
         return str(id)
 
-    async def _above(self, target: Target, column: WrittenColumn) -> str:
-        """The next value above all values of the column, and above all that were given."""
-        base = 16 if column.column.is_binary else 10
-        if target.name not in self._last:
-            found = await self._writer.highest(target.plan.table, column.column.name)
-            given: Sequence[str] = self._ledger.keys(target.kind, target.name)
+    async def places(self, target: Target) -> dict[str, Written]:
+        """A place on its board that no other row has, by column, for a pin whose row can't be
+        without a place. The order of its board comes later."""
+        if "sequence" not in target.origins or not target.is_needed("sequence"):
+            return {}
+        column = target.column("sequence")
+        if column.column.type not in INTEGERS:
+            return {}
+        return {column.column.name: await self._above(target, column, ())}
+
+    async def _above(self, target: Target, column: WrittenColumn, given: Sequence[str]) -> str:
+        """The next value above all values of the column, and above the ones that were given."""
+        name, base = column.column.name, 16 if column.column.is_binary else 10
+        place = (target.name, name)
+        if place not in self._last:
+            found = await self._writer.highest(target.plan.table, name)
             values = [*([found] if found is not None else []), *given]
-            self._last[target.name] = max((int(text, base) for text in values), default=0)
-        self._last[target.name] += 1
+            self._last[place] = max((int(text, base) for text in values), default=0)
+        self._last[place] += 1
         if base == 10:
-            return str(self._last[target.name])
+            return str(self._last[place])
         width = 2 * column.length
-        text = f"{self._last[target.name]:0{width}x}"
+        text = f"{self._last[place]:0{width}x}"
         if len(text) > width:
-            raise Inexpressible(f"{column.column.name} has no value above the highest one")
+            raise Inexpressible(f"{name} has no value above the highest one")
         return text
