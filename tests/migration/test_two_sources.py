@@ -11,9 +11,16 @@ from typing import Any
 import pytest
 
 from datasources.protocols import Stores
-from feed_engine.transactions.inputs import Deletion, NewBoard, NewComment, NewPin, NewUser
+from feed_engine.transactions.inputs import (
+    BoardChange,
+    Deletion,
+    NewBoard,
+    NewComment,
+    NewPin,
+    NewUser,
+)
 from feed_engine.writes.accounts import delete_account
-from feed_engine.writes.boards import create_board
+from feed_engine.writes.boards import create_board, update_board
 from feed_engine.writes.collaborators import accept_invitation, invite_collaborator
 from feed_engine.writes.comments import create_comment
 from feed_engine.writes.follows import follow
@@ -196,7 +203,8 @@ def test_users_of_other_migrations_and_imports_stay_in_pinway_on_the_way_back(
         for owner, on, guest, title in ((ann, tea, zoe, "By Zoe"), (zoe, zen, ann, "By Ann")):
             await invite_collaborator(stores, owner, on, guest)
             await accept_invitation(stores, guest, on)
-            await create_pin(stores, guest, NewPin(board_id=on, title=title))
+            made = (await create_pin(stores, guest, NewPin(board_id=on, title=title))).pin.id
+        await update_board(stores, zoe, zen, BoardChange(cover_pin_id=made))
 
     write(data, work)
     told = back(second, data, "--until-caught-up")
@@ -214,6 +222,7 @@ def test_users_of_other_migrations_and_imports_stay_in_pinway_on_the_way_back(
     assert old.rows("SELECT slug FROM other.topics ORDER BY slug") == [("rice",), ("tea",)]
     notes = [json.loads(line) for line in Path(told["report"]).read_text().splitlines()]
     assert {(note["kind"], note["message"].partition(": ")[0]) for note in notes} == {
+        ("board", "cover"),
         ("comment", "its author is not in the old database"),
         ("pin", "its board stays in Pinway"),
         ("pin", "owner"),

@@ -285,8 +285,9 @@ class Bringer:
         if self.write:
             self._ledger.refer(id, {*parents(record).values(), *references(record).values()})
         _set_issuer(wanted)
+        refers = {name.split()[0] for name, to in references(record).items() if graph.stands(to)}
         for name, value in fields.items():
-            if name not in target.origins and value and name != "created":
+            if name not in target.origins and (value or name in refers) and name != "created":
                 wanted.note(f"{name}: no column of {target.name} has it")
         for name, other in references(record).items():
             of = name.partition(" ")[0]
