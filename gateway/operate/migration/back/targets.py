@@ -1,7 +1,7 @@
 """The tables of the old database as places for Pinway's objects, likes and follows."""
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from datasources.sql.source_tables import INTEGERS, RowRefused, Written, WrittenColumn
@@ -73,7 +73,7 @@ class NewKeys:
         if type == "uuid":
             return str(uuid.uuid4())
         if type in INTEGERS or type in ("decimal", "binary"):
-            return await self._above(target, column, self._ledger.keys(target.kind, target.name))
+            return await self._above(target, "key")
         if column.column.is_binary:
             return id.to_bytes(8, "big").hex()
         return str(id)
@@ -83,17 +83,18 @@ class NewKeys:
         without a place. The order of its board comes later."""
         if "sequence" not in target.origins or not target.is_needed("sequence"):
             return {}
-        column = target.column("sequence")
-        if column.column.type not in INTEGERS:
+        if target.column("sequence").column.type not in INTEGERS:
             return {}
-        return {column.column.name: await self._above(target, column, ())}
+        return {target.origins["sequence"].column: await self._above(target, "sequence")}
 
-    async def _above(self, target: Target, column: WrittenColumn, given: Sequence[str]) -> str:
-        """The next value above all values of the column, and above the ones that were given."""
-        name, base = column.column.name, 16 if column.column.is_binary else 10
-        place = (target.name, name)
+    async def _above(self, target: Target, field: str) -> str:
+        """The next value of a field's column above all that it has, and above all that were
+        given."""
+        column, place = target.column(field), (target.name, field)
+        base = 16 if column.column.is_binary else 10
         if place not in self._last:
-            found = await self._writer.highest(target.plan.table, name)
+            found = await self._writer.highest(target.plan.table, column.column.name)
+            given = self._ledger.keys(target.kind, target.name) if field == "key" else []
             values = [*([found] if found is not None else []), *given]
             self._last[place] = max((int(text, base) for text in values), default=0)
         self._last[place] += 1
@@ -102,5 +103,5 @@ class NewKeys:
         width = 2 * column.length
         text = f"{self._last[place]:0{width}x}"
         if len(text) > width:
-            raise Inexpressible(f"{name} has no value above the highest one")
+            raise Inexpressible(f"{column.column.name} has no value above the highest one")
         return text
