@@ -48,18 +48,20 @@ class SourceWriter:
         """The table's columns by name."""
         found = await self._run(
             "SELECT column_name, extra, COALESCE(datetime_precision, 0), "
-            "COALESCE(character_octet_length, 0) FROM information_schema.columns "
+            "COALESCE(character_octet_length, 0), transactions FROM information_schema.columns "
+            "JOIN information_schema.tables USING (table_schema, table_name) "
+            "JOIN information_schema.engines USING (engine) "
             "WHERE table_schema = %s AND table_name = %s",
             [self._database, table.name],
         )
         return {
             name.decode(): WrittenColumn(
                 column=table.columns[name.decode()],
-                counts=b"auto_increment" in extra.lower(),
+                counts=b"auto_increment" in extra.lower() and transactions == b"YES",
                 fraction=int(fraction),
                 length=int(length),
             )
-            for name, extra, fraction, length in found.rows
+            for name, extra, fraction, length, transactions in found.rows
         }
 
     async def insert(self, table: Table, values: Mapping[str, Written]) -> None:

@@ -158,6 +158,20 @@ def test_an_interrupted_run_inserts_no_row_twice(world: Path, data: Path, tmp_pa
     assert content(exported(data)) == content(exported(tmp_path / "fresh"))
 
 
+def test_a_killed_run_leaves_no_row_in_a_table_without_transactions(
+    world: Path, data: Path, old: OldDatabase
+) -> None:
+    old.run("ALTER TABLE old.members ENGINE = MyISAM")
+
+    async def work(stores: Stores) -> None:
+        await sign_up(stores, NewUser(username="newcomer"))
+
+    write(data, work)
+    assert killed_at("before keep", world, data, *CATCH_UP, module=KILLED) == 0
+    assert back(world, data, "--until-caught-up")["left"] == 0
+    assert back(world, data, "--compare")["differences"] == []
+
+
 def test_users_may_swap_names(world: Path, data: Path, old: OldDatabase) -> None:
     async def swap(stores: Stores) -> None:
         one, two = await new_ids(stores, "user", 1001, 1002)
