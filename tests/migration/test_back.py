@@ -1,6 +1,7 @@
 """`pinway migrate back`: after a cut-over, Pinway's writes arrive in the old database, until the
 operator ends it."""
 
+import asyncio
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -38,7 +39,11 @@ from feed_engine.writes.move import move_pin
 from feed_engine.writes.pins import create_pin, delete_pin, repin, update_pin
 from feed_engine.writes.sections import create_section, move_pin_to_section
 from feed_engine.writes.users import sign_up, update_profile
-from tests.migration.old_world import COVER, HUGE, USER, OldDatabase
+from gateway.operate.migration.back.command import opened_back
+from gateway.operate.migration.mapping import read_mapping
+from gateway.operate.migration.opening import PASSWORD as PASSWORD_VARIABLE
+from gateway.settings import Settings
+from tests.migration.old_world import COVER, HUGE, PASSWORD, USER, OldDatabase
 from tests.migration.pinway_site import content, new_ids, write
 from tests.migration.pinway_writer import PinwaySite
 from tests.migration.processes import (
@@ -170,6 +175,36 @@ def test_a_killed_run_leaves_no_row_in_a_table_without_transactions(
     assert killed_at("before keep", world, data, *CATCH_UP, module=KILLED) == 0
     assert back(world, data, "--until-caught-up")["left"] == 0
     assert back(world, data, "--compare")["differences"] == []
+
+
+def test_a_row_that_is_refused_again_and_again_uses_no_numbers_up(
+    world: Path, data: Path, old: OldDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def work(stores: Stores) -> None:
+        await sign_up(stores, NewUser(username="newcomer"))
+
+    async def rounds(count: int) -> int:
+        """The changes that were left out after some rounds in one run."""
+        settings = Settings(data_dir=data)
+        async with opened_back(settings, read_mapping(world)) as opened:
+            await opened.way.begin()
+            return [(await opened.way.round()).left for _ in range(count)][-1]
+
+    def next_number() -> int:
+        [(_, table)] = old.rows("SHOW CREATE TABLE old.members")
+        return int(table.partition(" AUTO_INCREMENT=")[2].split()[0])
+
+    monkeypatch.setenv(PASSWORD_VARIABLE, PASSWORD)
+    write(data, work)
+    old.run("INSERT INTO old.members VALUES (500, 'newcomer', '', NULL, NULL)")
+    assert asyncio.run(rounds(1)) == 1
+    first = next_number()
+    assert asyncio.run(rounds(1)) == 1
+    once = next_number() - first
+    assert asyncio.run(rounds(5)) == 1
+    assert next_number() - first == 2 * once
+    old.run("DELETE FROM old.members WHERE id = 500")
+    assert asyncio.run(rounds(1)) == 0
 
 
 def test_users_may_swap_names(world: Path, data: Path, old: OldDatabase) -> None:

@@ -60,16 +60,14 @@ class NewKeys:
     def __init__(self, writer: "SourceWriter", ledger: BackLedger) -> None:
         self._writer, self._ledger = writer, ledger
         self._last: dict[tuple[str, str], int] = {}
+        self._refused: set[int] = set()
 
     async def next(self, target: Target, id: int, row: Row) -> str:
         """The old id of a new object. Raises RowRefused and Inexpressible."""
         column = target.column("key")
         type = column.column.type
         if column.counts:
-            try:
-                return await self._writer.reserved(target.plan.table, row.whole)
-            except RowRefused:
-                return await self._writer.reserved(target.plan.table, row.least)
+            return await self._reserved(target, id, row)
         if type == "uuid":
             return str(uuid.uuid4())
         if type in INTEGERS or type in ("decimal", "binary"):
@@ -77,6 +75,19 @@ class NewKeys:
         if column.column.is_binary:
             return id.to_bytes(8, "big").hex()
         return str(id)
+
+    async def _reserved(self, target: Target, id: int, row: Row) -> str:
+        """A number of the server. It does not give numbers of refused rows back, so a row that was
+        refused is tried with another number first."""
+        table, name = target.plan.table, target.origins["key"].column
+        if id in self._refused:
+            other = int(await self._writer.highest(table, name) or 0) + 1
+            await self._writer.reserved(table, {**row.least, name: other})
+        try:
+            return await self._writer.reserved(table, row.whole)
+        except RowRefused:
+            self._refused.add(id)
+            return await self._writer.reserved(table, row.least)
 
     async def places(self, target: Target) -> dict[str, Written]:
         """A place on its board that no other row has, by column, for a pin whose row can't be
