@@ -241,6 +241,18 @@ def test_users_of_other_migrations_and_imports_stay_in_pinway_on_the_way_back(
     assert (told["left"], told["staying"]) == (0, 1)
 
 
+def test_interests_of_others_are_no_changes_left_out_without_a_table(
+    first: Path, second: Path, tmp_path: Path
+) -> None:
+    data = tmp_path / "data"
+    copied(first, data)
+    copied(second, data)
+    cut_over(first, data)
+    told = back(first, data, "--until-caught-up")
+    assert (told["changed"], told["left"], told["staying"]) == (0, 0, 1)
+    assert back(first, data, "--compare")["differences"] == []
+
+
 def test_an_imported_user_is_not_taken_for_a_migrated_one(
     first: Path, second: Path, old: OldDatabase, tmp_path: Path
 ) -> None:

@@ -268,8 +268,9 @@ class Bringer:
             return Brought(_left_out(subject, digest, staying.why_told(id)))
         target = self._target(kind, ("key",), has.table)
         if target is None:
-            note = Note(f"no table becomes a {kind}", kept=False)
-            return Brought(Settled(subject, False, digest, [note]))
+            # Interests come with migrations and imports: this one belongs to another.
+            why = "" if kind == "interest" else f"no table becomes a {kind}"
+            return Brought(_left_out(subject, digest, why))
         if why := _secret(record, graph, self._targets):
             return Brought(Settled(subject, has.stands, digest, [Note(why, kept=False)]))
         key_of = _KeyOf(graph, known)
