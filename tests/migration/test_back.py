@@ -418,6 +418,31 @@ def test_rows_that_refer_to_each_other_go(world: Path, data: Path, old: OldDatab
     assert back(world, data, "--compare")["differences"] == []
 
 
+@pytest.mark.parametrize(
+    ("column", "brought"),
+    [("ENUM('yes', 'no') NOT NULL", [("New", "no")]), ("ENUM('yes') NOT NULL", [])],
+)
+def test_a_secret_board_is_not_public_in_the_old_database(
+    world: Path, data: Path, old: OldDatabase, column: str, brought: list[tuple[str, str]]
+) -> None:
+    old.run(
+        "USE old",
+        "UPDATE albums SET is_public = 'yes'",
+        f"ALTER TABLE albums MODIFY is_public {column}",
+    )
+
+    async def work(stores: Stores) -> None:
+        [ann] = await new_ids(stores, "user", 1)
+        new = (await create_board(stores, ann, NewBoard(name="New", secret=True))).board.id
+        await create_pin(stores, ann, NewPin(board_id=new, title="New"))
+
+    write(data, work)
+    back(world, data, "--until-caught-up")
+    assert old.rows("SELECT title, is_public FROM old.albums WHERE title = 'New'") == brought
+    pins = old.rows("SELECT count(*) FROM old.bookmarks WHERE headline = 'New'")
+    assert pins == [(len(brought),)]
+
+
 def test_rows_may_be_marked_as_deleted(old: OldDatabase, world: Path, tmp_path: Path) -> None:
     old.run("ALTER TABLE old.bookmarks ADD gone INT, ADD kind INT NOT NULL")
     file = old.mapping(

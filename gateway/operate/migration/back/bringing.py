@@ -452,15 +452,17 @@ class Bringer:
                 continue
             needed = target.is_needed(name)
             values: Fields = {name: None, **one.fields}
+            # A secret board must not be there as a public one.
+            required = FIELDS[target.kind][name].required or values[name] is True
             try:
                 whole[origin.column] = target.written(name, values)
             except Inexpressible as error:
-                if FIELDS[target.kind][name].required:
+                if required:
                     raise
                 one.note(f"{name}: {error}")
                 if needed:
                     whole[origin.column] = target.written(name, {name: None})
-            if FIELDS[target.kind][name].required:
+            if required:
                 least[origin.column] = whole[origin.column]
             elif needed:
                 least[origin.column] = target.written(name, {name: None})
