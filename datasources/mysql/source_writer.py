@@ -21,6 +21,7 @@ _REFUSED = {
     *(1048, 1264, 1265, 1292, 1364, 1366, 1406, 1411, 1690),  # a value that its column can't have
     *(1216, 1217, 1451, 1452),  # a foreign key
     *(167, 1467, 1644, 3819, 4025, 4038),  # no number left, a trigger, a CHECK
+    *(1526, 1906, 3105),  # no partition, a generated column
 }
 _DENIED = {1142, 1143, 1290}  # a right on a table or a column, `read_only`
 
@@ -46,15 +47,21 @@ class SourceWriter:
     async def columns(self, table: Table) -> dict[str, WrittenColumn]:
         """The table's columns by name."""
         found = await self._run(
-            "SELECT column_name, extra, COALESCE(datetime_precision, 0) FROM "
-            "information_schema.columns WHERE table_schema = %s AND table_name = %s",
+            "SELECT column_name, extra, COALESCE(datetime_precision, 0), "
+            "COALESCE(character_octet_length, 0), transactions FROM information_schema.columns "
+            "JOIN information_schema.tables USING (table_schema, table_name) "
+            "JOIN information_schema.engines USING (engine) "
+            "WHERE table_schema = %s AND table_name = %s",
             [self._database, table.name],
         )
         return {
             name.decode(): WrittenColumn(
-                table.columns[name.decode()], b"auto_increment" in extra.lower(), int(fraction)
+                column=table.columns[name.decode()],
+                counts=b"auto_increment" in extra.lower() and transactions == b"YES",
+                fraction=int(fraction),
+                length=int(length),
             )
-            for name, extra, fraction in found.rows
+            for name, extra, fraction, length, transactions in found.rows
         }
 
     async def insert(self, table: Table, values: Mapping[str, Written]) -> None:

@@ -87,12 +87,14 @@ class KeyColumn(NamedTuple):
 
 
 class WrittenColumn(NamedTuple):
-    """A column that is written. `counts`: the server gives its numbers (AUTO_INCREMENT).
-    `fraction`: the digits of its seconds' fraction."""
+    """A column that is written. `counts`: the server gives its numbers (AUTO_INCREMENT), and the
+    table has transactions. `fraction`: the digits of its seconds' fraction. `length`: the bytes of
+    its text or binary value, at most."""
 
     column: Column
     counts: bool
     fraction: int
+    length: int
 
 
 class RowRefused(StoreError):

@@ -20,9 +20,9 @@ from gateway.settings import Settings
 _SAY = 1.0  # seconds between two lines about the lag
 _PAUSE = 1.0  # seconds between two rounds
 _STAYS = (
-    "sections, and boards' collaborators and invitations, stay in Pinway: no table of the old "
-    "database can have them; a pin that a collaborator added becomes its board's owner's; users of "
-    "other migrations and of imports stay in Pinway, with their boards and pins"
+    "sections, blocks and mutes, and boards' collaborators and invitations, stay in Pinway: no "
+    "table of the old database can have them; a pin that a collaborator added becomes its board's "
+    "owner's; users of other migrations and of imports stay in Pinway, with their boards and pins"
 )
 
 

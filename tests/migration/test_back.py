@@ -1,6 +1,7 @@
 """`pinway migrate back`: after a cut-over, Pinway's writes arrive in the old database, until the
 operator ends it."""
 
+import asyncio
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,7 +29,7 @@ from feed_engine.transactions.inputs import (
 from feed_engine.transactions.key_kinds import USERNAME
 from feed_engine.writes.accounts import delete_account
 from feed_engine.writes.boards import create_board, delete_board, update_board
-from feed_engine.writes.collaborators import accept_invitation, invite_collaborator
+from feed_engine.writes.collaborators import accept_invitation, invite_collaborator, leave_board
 from feed_engine.writes.comments import create_comment
 from feed_engine.writes.follows import follow, unfollow
 from feed_engine.writes.key_tasks import free
@@ -38,7 +39,11 @@ from feed_engine.writes.move import move_pin
 from feed_engine.writes.pins import create_pin, delete_pin, repin, update_pin
 from feed_engine.writes.sections import create_section, move_pin_to_section
 from feed_engine.writes.users import sign_up, update_profile
-from tests.migration.old_world import COVER, HUGE, USER, OldDatabase
+from gateway.operate.migration.back.command import opened_back
+from gateway.operate.migration.mapping import read_mapping
+from gateway.operate.migration.opening import PASSWORD as PASSWORD_VARIABLE
+from gateway.settings import Settings
+from tests.migration.old_world import COVER, HUGE, PASSWORD, USER, OldDatabase
 from tests.migration.pinway_site import content, new_ids, write
 from tests.migration.pinway_writer import PinwaySite
 from tests.migration.processes import (
@@ -158,6 +163,50 @@ def test_an_interrupted_run_inserts_no_row_twice(world: Path, data: Path, tmp_pa
     assert content(exported(data)) == content(exported(tmp_path / "fresh"))
 
 
+def test_a_killed_run_leaves_no_row_in_a_table_without_transactions(
+    world: Path, data: Path, old: OldDatabase
+) -> None:
+    old.run("ALTER TABLE old.members ENGINE = MyISAM")
+
+    async def work(stores: Stores) -> None:
+        await sign_up(stores, NewUser(username="newcomer"))
+
+    write(data, work)
+    assert killed_at("before keep", world, data, *CATCH_UP, module=KILLED) == 0
+    assert back(world, data, "--until-caught-up")["left"] == 0
+    assert back(world, data, "--compare")["differences"] == []
+
+
+def test_a_row_that_is_refused_again_and_again_uses_no_numbers_up(
+    world: Path, data: Path, old: OldDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def work(stores: Stores) -> None:
+        await sign_up(stores, NewUser(username="newcomer"))
+
+    async def rounds(count: int) -> int:
+        """The changes that were left out after some rounds in one run."""
+        settings = Settings(data_dir=data)
+        async with opened_back(settings, read_mapping(world)) as opened:
+            await opened.way.begin()
+            return [(await opened.way.round()).left for _ in range(count)][-1]
+
+    def next_number() -> int:
+        [(_, table)] = old.rows("SHOW CREATE TABLE old.members")
+        return int(table.partition(" AUTO_INCREMENT=")[2].split()[0])
+
+    monkeypatch.setenv(PASSWORD_VARIABLE, PASSWORD)
+    write(data, work)
+    old.run("INSERT INTO old.members VALUES (500, 'newcomer', '', NULL, NULL)")
+    assert asyncio.run(rounds(1)) == 1
+    first = next_number()
+    assert asyncio.run(rounds(1)) == 1
+    once = next_number() - first
+    assert asyncio.run(rounds(5)) == 1
+    assert next_number() - first == 2 * once
+    old.run("DELETE FROM old.members WHERE id = 500")
+    assert asyncio.run(rounds(1)) == 0
+
+
 def test_users_may_swap_names(world: Path, data: Path, old: OldDatabase) -> None:
     async def swap(stores: Stores) -> None:
         one, two = await new_ids(stores, "user", 1001, 1002)
@@ -203,9 +252,12 @@ def test_changes_that_the_old_database_can_not_have_are_told(
     assert old.rows("SELECT title FROM old.albums WHERE id = 1010") == [("Album 10",)]
     assert any("changed in the old database" in note["message"] for note in reports(ended))
     old.run("DELETE FROM old.members WHERE id = 500")  # the row that was in the way
+    old.run("ALTER TABLE old.bookmarks MODIFY note VARCHAR(200) CHARACTER SET latin1")
     found = back(world, data, "--until-caught-up")
-    assert [note["left_out"] for note in reports(found)] == [False] * 3
+    [avatar] = reports(found)
+    assert avatar == told["user", "1"]
     assert old.rows("SELECT count(*) FROM old.members WHERE login = 'newcomer'") == [(1,)]
+    assert old.rows("SELECT length(note) FROM old.bookmarks WHERE id = 1") == [(200,)]
     assert back(world, data, "--end", "--leave-out")["ended"]
 
 
@@ -231,6 +283,31 @@ def test_what_the_old_database_has_no_place_for_is_told_and_stays(
     assert (found["changed"], note["left_out"]) == (0, False)
     assert note["message"].endswith("added it; a row is its board's owner's")
     assert back(world, data, "--compare")["differences"] == []
+    shared = pin_of_title(data, "Shared")
+    assert back(world, data, "--end", "--leave-out")["ended"]
+    assert verified(world, data, "--repair")["differences"] == []
+    after = pin_of_title(data, "Shared")
+    assert (after["key"], after["owner"]) == (shared["key"], "old-site:1001")
+
+
+def test_a_pin_of_a_former_collaborator_goes_with_its_row(
+    world: Path, data: Path, old: OldDatabase
+) -> None:
+    async def work(stores: Stores) -> None:
+        ann, one = await new_ids(stores, "user", 1, 1001)
+        [tea] = await new_ids(stores, "board", 1)
+        await invite_collaborator(stores, ann, tea, one)
+        await accept_invitation(stores, one, tea)
+        await create_pin(stores, one, NewPin(board_id=tea, title="Shared"))
+        await leave_board(stores, one, tea)
+        await update_board(stores, ann, tea, BoardChange(secret=True))
+
+    write(data, work)
+    assert back(world, data, "--end", "--leave-out")["ended"]
+    assert b"Shared" in b"".join(exported(data))
+    old.run("DELETE FROM old.bookmarks WHERE headline = 'Shared'", user="site")
+    followed(world, data)
+    assert b"Shared" not in b"".join(exported(data))
 
 
 def test_the_migration_goes_on_after_the_way_back(
@@ -251,6 +328,119 @@ def test_the_migration_goes_on_after_the_way_back(
     cut_over(world, data)
     assert back(world, data, "--until-caught-up")["left"] == 0
     assert back(world, data, "--compare")["differences"] == []
+
+
+def test_an_old_id_that_a_table_gives_again_leads_to_the_new_object(
+    world: Path, data: Path, old: OldDatabase
+) -> None:
+    made = []
+
+    async def delete(stores: Stores) -> None:
+        [last] = await new_ids(stores, "board", 1020)
+        await delete_board(stores, (await access.read(stores, Board, [last]))[last].owner_id, last)
+
+    async def create(stores: Stores) -> None:
+        [ann] = await new_ids(stores, "user", 1)
+        made.append((await create_board(stores, ann, NewBoard(name="New", secret=False))).board.id)
+
+    write(data, delete)
+    assert back(world, data, "--end")["ended"]
+    assert verified(world, data, "--repair")["differences"] == []
+    cut_over(world, data)
+    write(data, create)
+    assert back(world, data, "--until-caught-up")["left"] == 0
+    assert old.rows("SELECT id FROM old.albums WHERE title = 'New'") == [(1020,)]
+    found = json.loads(pinway("migrate", "find", str(world), "board", "1020", "--json", data=data))
+    assert [int(found["1020"])] == made
+
+
+def test_new_pins_have_numbers_of_their_own(world: Path, data: Path, old: OldDatabase) -> None:
+    old.run(
+        "USE old",
+        "UPDATE bookmarks SET position = id % 997",
+        "ALTER TABLE bookmarks MODIFY position INT NOT NULL, ADD UNIQUE (album_id, position)",
+    )
+
+    async def work(stores: Stores) -> None:
+        [ann] = await new_ids(stores, "user", 1)
+        new = (await create_board(stores, ann, NewBoard(name="New", secret=False))).board.id
+        for board in [new, *await new_ids(stores, "board", 1)]:
+            for number in range(3):
+                await create_pin(stores, ann, NewPin(board_id=board, title=f"Pin {number}"))
+
+    write(data, work)
+    assert back(world, data, "--until-caught-up")["left"] == 0
+    assert back(world, data, "--compare")["differences"] == []
+
+
+def test_rows_that_refer_to_each_other_go(world: Path, data: Path, old: OldDatabase) -> None:
+    old.run(
+        "USE old",
+        "SET foreign_key_checks = 0",  # some rows refer to missing ones
+        "ALTER TABLE albums ADD FOREIGN KEY (cover) REFERENCES bookmarks (id)",
+        "ALTER TABLE bookmarks ADD FOREIGN KEY (album_id) REFERENCES albums (id), "
+        "ADD FOREIGN KEY (copied_from) REFERENCES bookmarks (id)",
+    )
+
+    ids: dict[str, int] = {}
+
+    async def come(stores: Stores) -> None:
+        new = ids["user"] = (await sign_up(stores, NewUser(username="newcomer"))).id
+        for name in ("New", "Other"):
+            board = (await create_board(stores, new, NewBoard(name=name, secret=False))).board.id
+            pin = (await create_pin(stores, new, NewPin(board_id=board, title=name))).pin.id
+            ids[name] = (await repin(stores, new, pin, board)).pin.id
+            await update_pin(stores, new, ids[name], PinChange(title=f"Copy of {name}"))
+            await update_board(stores, new, board, BoardChange(cover_pin_id=ids[name]))
+            ids[f"source of {name}"] = pin
+
+    async def delete(stores: Stores) -> None:
+        for name in ("Other", "source of New"):
+            await delete_pin(stores, ids["user"], ids[name])
+
+    async def leave(stores: Stores) -> None:
+        await delete_account(stores, ids["user"], Deletion(username="newcomer"))
+
+    write(data, come)
+    assert back(world, data, "--until-caught-up")["left"] == 0
+    covers = (
+        "SELECT headline, copied_from IS NULL FROM old.bookmarks p JOIN old.albums ON cover = p.id "
+        "ORDER BY headline"
+    )
+    assert old.rows(covers) == [("Copy of New", 0), ("Copy of Other", 0)]
+    write(data, delete)
+    assert reports(back(world, data, "--until-caught-up")) == []
+    assert old.rows(covers) == [("Copy of New", 1)]
+    assert old.rows("SELECT cover FROM old.albums WHERE title = 'Other'") == [(None,)]
+    write(data, leave)
+    assert reports(back(world, data, "--until-caught-up")) == []
+    assert old.rows("SELECT id FROM old.members WHERE login = 'newcomer'") == []
+    assert back(world, data, "--compare")["differences"] == []
+
+
+@pytest.mark.parametrize(
+    ("column", "brought"),
+    [("ENUM('yes', 'no') NOT NULL", [("New", "no")]), ("ENUM('yes') NOT NULL", [])],
+)
+def test_a_secret_board_is_not_public_in_the_old_database(
+    world: Path, data: Path, old: OldDatabase, column: str, brought: list[tuple[str, str]]
+) -> None:
+    old.run(
+        "USE old",
+        "UPDATE albums SET is_public = 'yes'",
+        f"ALTER TABLE albums MODIFY is_public {column}",
+    )
+
+    async def work(stores: Stores) -> None:
+        [ann] = await new_ids(stores, "user", 1)
+        new = (await create_board(stores, ann, NewBoard(name="New", secret=True))).board.id
+        await create_pin(stores, ann, NewPin(board_id=new, title="New"))
+
+    write(data, work)
+    back(world, data, "--until-caught-up")
+    assert old.rows("SELECT title, is_public FROM old.albums WHERE title = 'New'") == brought
+    pins = old.rows("SELECT count(*) FROM old.bookmarks WHERE headline = 'New'")
+    assert pins == [(len(brought),)]
 
 
 def test_rows_may_be_marked_as_deleted(old: OldDatabase, world: Path, tmp_path: Path) -> None:
@@ -296,6 +486,12 @@ def test_a_way_back_needs_a_cut_over_and_rights(
     write(data, work)
     error = pinway(*BACK, str(world), data=data, status=1)
     assert "the way back needs INSERT, UPDATE and DELETE" in error
+
+
+def pin_of_title(data: Path, title: str) -> dict[str, Any]:
+    """The exported line of a pin."""
+    [found] = [it for it in map(json.loads, exported(data)) if it.get("title") == title]
+    return dict(found)
 
 
 def reports(found: dict[str, Any]) -> list[dict[str, Any]]:

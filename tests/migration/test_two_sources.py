@@ -11,8 +11,17 @@ from typing import Any
 import pytest
 
 from datasources.protocols import Stores
-from feed_engine.transactions.inputs import NewBoard, NewComment, NewPin, NewUser
-from feed_engine.writes.boards import create_board
+from feed_engine.transactions.inputs import (
+    BoardChange,
+    Deletion,
+    NewBoard,
+    NewComment,
+    NewPin,
+    NewUser,
+)
+from feed_engine.writes.accounts import delete_account
+from feed_engine.writes.boards import create_board, update_board
+from feed_engine.writes.collaborators import accept_invitation, invite_collaborator
 from feed_engine.writes.comments import create_comment
 from feed_engine.writes.follows import follow
 from feed_engine.writes.likes import like_pin
@@ -186,8 +195,16 @@ def test_users_of_other_migrations_and_imports_stay_in_pinway_on_the_way_back(
         await create_pin(stores, new, NewPin(board_id=theirs, title="Hojicha"))
         await follow(stores, new, zoe)
         await create_comment(stores, ann, NewComment(pin_id=garden, text="What a garden"))
+        await create_comment(stores, zoe, NewComment(pin_id=garden, text="Thanks"))
         await like_pin(stores, zoe, gyokuro)
         await repin(stores, zoe, gyokuro, zen)
+        await follow(stores, ann, await id_of("other-site", "interest", "1"))
+        tea = await id_of("old-site", "board", "1")
+        for owner, on, guest, title in ((ann, tea, zoe, "By Zoe"), (zoe, zen, ann, "By Ann")):
+            await invite_collaborator(stores, owner, on, guest)
+            await accept_invitation(stores, guest, on)
+            made = (await create_pin(stores, guest, NewPin(board_id=on, title=title))).pin.id
+        await update_board(stores, zoe, zen, BoardChange(cover_pin_id=made))
 
     write(data, work)
     told = back(second, data, "--until-caught-up")
@@ -197,19 +214,43 @@ def test_users_of_other_migrations_and_imports_stay_in_pinway_on_the_way_back(
     titles = old.rows("SELECT title FROM other.albums ORDER BY title")
     assert titles == [("Diary",), ("Theirs",), ("Zen",)]
     headlines = old.rows("SELECT headline, copied_from FROM other.bookmarks ORDER BY headline")
-    assert [title for title, _ in headlines] == ["Dear diary", "Garden", "Gyokuro", "Hojicha"]
+    wanted = ["By Ann", "Dear diary", "Garden", "Gyokuro", "Hojicha"]
+    assert [title for title, _ in headlines] == wanted
     assert {source for _, source in headlines} == {None}
     assert old.rows("SELECT count(*) FROM other.friends") == [(1,)]
-    assert old.rows("SELECT count(*) FROM other.remarks") == [(0,)]
+    assert old.rows("SELECT HEX(id), words FROM other.remarks") == [("00000001", "Thanks")]
     assert old.rows("SELECT slug FROM other.topics ORDER BY slug") == [("rice",), ("tea",)]
     notes = [json.loads(line) for line in Path(told["report"]).read_text().splitlines()]
     assert {(note["kind"], note["message"].partition(": ")[0]) for note in notes} == {
+        ("board", "cover"),
         ("comment", "its author is not in the old database"),
+        ("pin", "its board stays in Pinway"),
+        ("pin", "owner"),
         ("pin", "source"),
         ("user_likes_pins", "one of its ends stays in Pinway"),
     }
     assert back(second, data, "--until-caught-up")["changed"] == 0
     assert back(second, data, "--compare")["differences"] == []
+
+    async def leave(stores: Stores) -> None:
+        ann = (await find_old(stores, "old-site", "user", ["1"]))["1"]
+        await delete_account(stores, ann, Deletion(username="ann"))
+
+    write(data, leave)
+    told = back(second, data, "--until-caught-up")
+    assert (told["left"], told["staying"]) == (0, 1)
+
+
+def test_interests_of_others_are_no_changes_left_out_without_a_table(
+    first: Path, second: Path, tmp_path: Path
+) -> None:
+    data = tmp_path / "data"
+    copied(first, data)
+    copied(second, data)
+    cut_over(first, data)
+    told = back(first, data, "--until-caught-up")
+    assert (told["changed"], told["left"], told["staying"]) == (0, 0, 1)
+    assert back(first, data, "--compare")["differences"] == []
 
 
 def test_an_imported_user_is_not_taken_for_a_migrated_one(

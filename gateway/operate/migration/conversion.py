@@ -49,6 +49,14 @@ class _Unusable(ValueError):
     """A value that its field can't have. The message says why."""
 
 
+def is_secret(value: str, origin: Origin) -> bool:
+    """Whether a board is secret by a value of its column."""
+    text = value.strip().lower()
+    if origin.inverted:
+        return text not in _SAYS_YES
+    return bool(text) and is_private(text)
+
+
 def convert(plan: TablePlan, values: Values) -> Converted:
     """The import line of a row, whose values are in the order of the plan."""
     becomes = plan.mapping.becomes
@@ -194,10 +202,7 @@ class _Row:
         return found.isoformat() if found is not None else None
 
     def flag(self, name: str, field: Field, origin: Origin, value: bytes | None) -> bool:
-        text = value.decode("utf-8", "replace").strip() if value is not None else ""
-        if origin.inverted:
-            return text.lower() not in _SAYS_YES
-        return bool(text) and is_private(text)
+        return is_secret(value.decode("utf-8", "replace") if value is not None else "", origin)
 
     def pixels(self, name: str, field: Field, origin: Origin, value: bytes) -> int | None:
         number = int(value.partition(b".")[0])

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from datasources import records
 from datasources.ids import Kind
-from datasources.protocols import Stores
+from datasources.protocols import ShardStore, Stores
 from datasources.records import User
 from datasources.together import together
 from feed_engine.feeds.settings import DEFAULTS, FeedSettings
@@ -109,6 +109,16 @@ def namespace(name: str, kind: str) -> str:
 async def find_old(stores: Stores, name: str, kind: str, old: list[str]) -> dict[str, int]:
     """The new ids of old ids that were copied."""
     return await stores.shards.mod.find(namespace(name, kind), old)
+
+
+async def claim_old(shards: ShardStore, name: str, kind: str, old: str, id: int) -> None:
+    """Let an old id lead to an object. If it leads to an object that was deleted, it is freed
+    first."""
+    mod, within = shards.mod, namespace(name, kind)
+    holder = await mod.claim(within, old, id)
+    if holder != id:
+        await mod.release(within, old, holder)
+        await mod.claim(within, old, id)
 
 
 async def _have_plain_keys(stores: Stores, journal: Journal) -> bool:

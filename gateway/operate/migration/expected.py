@@ -122,11 +122,13 @@ def _with_old_ids(line: AnyLine, found: Found) -> Expected:
             assert isinstance(on, Board)
             interests = {key: ids[Ref("interest", key)] for key in line.interests}
             source = found[Ref("pin", line.source)] if line.source is not None else None
+            own = found.get(Ref("pin", line.key))
+            owned = own if isinstance(own, Pin) and own.board_id == on.id else on
             pin = pin_of(
                 line,
                 interests,
                 board_id=on.id,
-                owner_id=on.owner_id,
+                owner_id=owned.owner_id,  # no row says that a collaborator added it
                 source_id=source.id if source is not None else None,
                 root_id=source.root_of_repins if isinstance(source, Pin) else None,
             )

@@ -42,7 +42,7 @@ from feed_engine.writes.pins import delete_pin
 from gateway.operate.imports.load import identity
 from gateway.operate.imports.private_keys import TAKEN
 from gateway.operate.imports.unique_names import SLUGS
-from gateway.operate.migration.copying import namespace
+from gateway.operate.migration.copying import claim_old, namespace
 from gateway.operate.migration.expected import Expected, changes, is_placed, is_set
 from gateway.operate.migration.items import Ref
 from gateway.operate.migration.ledger import Start
@@ -171,8 +171,9 @@ class Writer:
                     await delete_account(stores, id, Deletion(username=stored.username))
                 case Board():
                     await delete_board(stores, stored.owner_id, id)
-                case Pin():
-                    await delete_pin(stores, stored.owner_id, id)
+                case Pin():  # a former collaborator does not see it on a secret board
+                    board = await access.recall(stores, Board, stored.board_id)
+                    await delete_pin(stores, board.owner_id, id)
                 case Comment():
                     await self._delete_comment(id)
                 case Interest() if stored.key == self._keys.of(ref.key):  # else it was here before
@@ -321,11 +322,7 @@ class Writer:
     async def claim(self, ref: Ref, id: int) -> None:
         """Let the old id lead to the object. If it leads to an object that was deleted, it is freed
         first."""
-        mod, within = self._stores.shards.mod, namespace(self._keys.name, ref.kind)
-        holder = await mod.claim(within, ref.key, id)
-        if holder != id:
-            await mod.release(within, ref.key, holder)
-            await mod.claim(within, ref.key, id)
+        await claim_old(self._stores.shards, self._keys.name, *ref, id)
 
     async def _board_rows(self, tx: ShardTx, rows: Rows, board: Board) -> list[AnyTask]:
         edge = Edge(board.owner_id, board.id, board.created * SEQUENCE_STEP, 1 + board.flips)

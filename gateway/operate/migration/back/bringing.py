@@ -6,6 +6,7 @@ can't have is noticed.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -38,7 +39,7 @@ from gateway.operate.migration.back.values import (
 )
 from gateway.operate.migration.converging import again, place_of
 from gateway.operate.migration.conversion import convert
-from gateway.operate.migration.copying import namespace
+from gateway.operate.migration.copying import claim_old
 from gateway.operate.migration.expected import FOLLOWS
 from gateway.operate.migration.fields import FIELDS
 from gateway.operate.migration.items import Item, item_of, uses
@@ -186,12 +187,8 @@ class Bringer:
                 settled = Settled(subject, stands, None if digest else b"", ())
                 results.append(Brought(settled, gone=stands))
                 continue
-            if staying(subject.a) and staying(subject.b):
-                results.append(Brought(Settled(subject, False, digest, ())))
-                continue
-            if staying(subject.a) or staying(subject.b):
-                note = Note("one of its ends stays in Pinway", kept=False)
-                results.append(Brought(Settled(subject, False, digest, [note])))
+            if (why := staying.edge(subject.a, subject.b)) is not None:
+                results.append(Brought(_left_out(subject, digest, why)))
                 continue
             assert edge is not None
             target = self._target(kind, by)
@@ -210,6 +207,21 @@ class Bringer:
     async def take_away(self, results: Iterable[Brought]) -> list[Brought]:
         """Take the rows of subjects away that are gone."""
         return [await again(partial(self._take_away, result)) for result in results]
+
+    async def end_references(self, subjects: Iterable[Subject]) -> None:
+        """Let the rows of objects that are gone refer to no objects without which they can be."""
+        for subject in subjects:
+            if (place := self._place(subject)) is None:
+                continue
+            target, key, _ = place
+            values: dict[str, Written] = {
+                origin.column: None
+                for name, origin in target.origins.items()
+                if FIELDS[target.kind][name].of and not target.is_needed(name)
+            }
+            if values:
+                with suppress(RowRefused):  # its deletion is told
+                    await again(partial(self._writer.update, target.plan.table, key, values))
 
     async def lines(
         self, kind: str, known: Mapping[int, Known]
@@ -253,11 +265,12 @@ class Bringer:
         if staying(id):
             if kind == "user":
                 self._ledger.set_staying(id, stays=True)
-            return Brought(Settled(subject, False, digest, ()))
+            return Brought(_left_out(subject, digest, staying.why_told(id)))
         target = self._target(kind, ("key",), has.table)
         if target is None:
-            note = Note(f"no table becomes a {kind}", kept=False)
-            return Brought(Settled(subject, False, digest, [note]))
+            # Interests come with migrations and imports: this one belongs to another.
+            why = "" if kind == "interest" else f"no table becomes a {kind}"
+            return Brought(_left_out(subject, digest, why))
         if why := _secret(record, graph, self._targets):
             return Brought(Settled(subject, has.stands, digest, [Note(why, kept=False)]))
         key_of = _KeyOf(graph, known)
@@ -273,8 +286,9 @@ class Bringer:
         if self.write:
             self._ledger.refer(id, {*parents(record).values(), *references(record).values()})
         _set_issuer(wanted)
+        refers = {name.split()[0] for name, to in references(record).items() if graph.stands(to)}
         for name, value in fields.items():
-            if name not in target.origins and value and name != "created":
+            if name not in target.origins and (value or name in refers) and name != "created":
                 wanted.note(f"{name}: no column of {target.name} has it")
         for name, other in references(record).items():
             of = name.partition(" ")[0]
@@ -309,11 +323,7 @@ class Bringer:
                 if row is None:
                     await self._insert(one)
                 elif differing:
-                    told = self._ledger.told(one.subject)
-                    names = [it.field for it in differing if it.field not in told]
-                    if one.is_known and names:
-                        changed = "changed in the old database, and now as in Pinway"
-                        one.note(f"{', '.join(names)}: {changed}")
+                    self._note_strange(one, row, differing)
                     await self._update(one, [it.field for it in differing], row)
             if self.write:
                 await self._check([one for one in of_target if one.changed or one.is_new])
@@ -359,11 +369,26 @@ class Bringer:
             )
         ]
 
+    def _note_strange(self, one: _Wanted, row: _Found, differing: Iterable[Difference]) -> None:
+        """Note in what somebody else has changed the row. A reference to an object that went away
+        differs without that."""
+        if not one.is_known:
+            return
+        has = fields_of_line(row.line) if row.line is not None else {}
+        told, fields = self._ledger.told(one.subject), FIELDS[one.target.kind]
+        names = [
+            name
+            for name in (it.field for it in differing)
+            if name not in told and not self._ledger.has_gone(fields[name].of, str(has.get(name)))
+        ]
+        if names:
+            one.note(f"{', '.join(names)}: changed in the old database, and now as in Pinway")
+
     async def _leave_stale_covers(
         self, wanted: Sequence[_Wanted], found: Mapping[tuple[str, ...], _Found]
     ) -> None:
-        """A cover in the old database that is no pin of its board is no cover in Pinway, and
-        stays."""
+        """A cover in the old database that is another board's pin, or no pin in Pinway, is no cover
+        in Pinway, and stays. A cover that was deleted in Pinway does not."""
         stale: list[tuple[_Wanted, int]] = []
         for one in wanted:
             row = found.get(one.identity or ())
@@ -374,23 +399,23 @@ class Bringer:
         for one, id in stale:
             pin = graph.records.get(id)
             on_board = isinstance(pin, Pin) and pin.board_id == one.subject.a
-            if not (on_board and graph.stands(id)):
+            if not id or (graph.stands(id) and not on_board):
                 one.fields.pop("cover", None)
 
     async def _insert(self, one: _Wanted) -> None:
         target, table = one.target, one.target.plan.table
+        places = await self._new_keys.places(target)
         try:
-            row = self._row(one)
+            row = self._row(one, places)
             if one.identity is None:
                 key = await self._new_keys.next(target, one.subject.a, row)
                 self._ledger.keep(one.subject.a, target.kind, target.name, key)
                 one.identity = (key,)
             if not one.subject.b:
-                mod, within = self._shards.mod, namespace(self._keys.name, target.kind)
-                key, id = one.identity[0], one.subject.a
-                await patiently(partial(mod.claim, within, key, id))
+                name, kind, key = self._keys.name, target.kind, one.identity[0]
+                await patiently(partial(claim_old, self._shards, name, kind, key, one.subject.a))
                 one.fields["key"] = key
-                row = self._row(one)
+                row = self._row(one, places)
             try:
                 await self._put(one, row.whole)
             except RowRefused:
@@ -418,28 +443,31 @@ class Bringer:
         key = _columns(one.target, one.by, one.identity)
         return await self._writer.update(one.target.plan.table, key, values)
 
-    def _row(self, one: _Wanted) -> Row:
-        """The values of a new row. Raises Inexpressible for a field that no row can be without."""
+    def _row(self, one: _Wanted, places: Mapping[str, Written]) -> Row:
+        """The values of a new row. `places`: values that no other row has, for a row that is
+        refused otherwise. Raises Inexpressible for a field that no row can be without."""
         target, whole, least = one.target, dict[str, Written](), dict[str, Written]()
         for name, origin in target.origins.items():
             if name == "key" and name not in one.fields:
                 continue
             needed = target.is_needed(name)
             values: Fields = {name: None, **one.fields}
+            # A secret board must not be there as a public one.
+            required = FIELDS[target.kind][name].required or values[name] is True
             try:
                 whole[origin.column] = target.written(name, values)
             except Inexpressible as error:
-                if FIELDS[target.kind][name].required:
+                if required:
                     raise
                 one.note(f"{name}: {error}")
                 if needed:
                     whole[origin.column] = target.written(name, {name: None})
-            if FIELDS[target.kind][name].required:
+            if required:
                 least[origin.column] = whole[origin.column]
             elif needed:
                 least[origin.column] = target.written(name, {name: None})
         new = target.plan.mapping.back.new
-        return Row({**whole, **new}, {**least, **new})
+        return Row({**whole, **new}, {**least, **places, **new})
 
     async def _update(self, one: _Wanted, names: Iterable[str], row: _Found | None = None) -> None:
         """Write fields: all at once, or each by itself if the row does not take all of them."""
@@ -567,6 +595,11 @@ def ends_of(mapping: MappingName) -> tuple[str, tuple[str, str]]:
     if mapping is MappingName.USER_LIKES_PINS:
         return "like", ("user", "pin")
     return "follow", ("follower", _FOLLOWED[mapping])
+
+
+def _left_out(subject: Subject, digest: bytes, why: str) -> Settled:
+    """The result for a subject that stays in Pinway. An empty `why` is not told."""
+    return Settled(subject, False, digest, [Note(why, kept=False)] if why else ())
 
 
 def _owner_of_board(pin: Pin, graph: Graph) -> int:

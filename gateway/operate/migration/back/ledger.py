@@ -173,6 +173,14 @@ class BackLedger:
                 "OR b IN (SELECT id FROM back_gone))"
             )
 
+    def has_gone(self, kind: str, key: str) -> bool:
+        """Whether an object with this old id is one of `went`."""
+        found = self._db.execute(
+            "SELECT 1 FROM back_objects JOIN back_gone USING (id) WHERE kind = ? AND key = ?",
+            (kind, key),
+        )
+        return found.fetchone() is not None
+
     def all_seen(self) -> None:
         """Forget the objects of `went`."""
         self._db.execute("DELETE FROM back_gone")
@@ -270,6 +278,13 @@ class BackLedger:
             "SELECT message FROM back_notes WHERE kind = ? AND a = ? AND b = ?", subject
         )
         return {message.partition(":")[0] for (message,) in found}
+
+    def look_at_noted(self) -> None:
+        """Note the subjects that have notes, as subjects that are to be looked at in this run: the
+        reason may have gone, in Pinway or in the old database."""
+        self._db.execute(
+            "INSERT OR IGNORE INTO back_todo SELECT DISTINCT kind, a, b FROM back_notes"
+        )
 
     def note_count(self) -> int:
         """The number of notes."""

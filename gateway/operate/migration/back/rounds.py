@@ -84,8 +84,10 @@ class WayBack:
         self._bringer = Bringer(shards, source, writer, targets, self._ledger, rows, journal.keys)
 
     async def begin(self) -> None:
-        """Take over what the migration has brought to the shards."""
+        """Take over what the migration has brought to the shards, and try again what the old
+        database could not get in earlier runs."""
         await self._ledger.fill(self._shards, self._journal.keys.name)
+        self._ledger.look_at_noted()
 
     async def round(self, *, everything: bool = False) -> BackRound:
         """Bring what has changed; with `everything`, all that differs."""
@@ -103,12 +105,10 @@ class WayBack:
                     changed += await self._bring_all(kind, gone, waiting)
             for kind in EDGES:
                 changed += await self._bring_all(kind, gone, waiting)
-            for kind in reversed(_ORDER):
-                some = [it for subject, it in gone.items() if subject.kind == kind]
-                for start in range(0, len(some), BATCH):
-                    results = await self._bringer.take_away(some[start : start + BATCH])
-                    self._ledger.settle(it.settled for it in results)
-                    changed += sum(it.changed for it in results)
+            if kept := await self._take_away(gone):  # rows that refer to each other
+                await self._bringer.end_references(it for it in kept if not it.b)
+                kept = await self._take_away(kept)
+            changed += len(gone) - len(kept)
             if not waiting:
                 break
         for results in await self._all(ORDERS):
@@ -178,6 +178,18 @@ class WayBack:
             gone |= {it.settled.subject: it for it in results if it.gone}
             waiting += [it.settled.subject for it in results if it.is_pending]
         return changed
+
+    async def _take_away(self, gone: dict[Subject, Brought]) -> dict[Subject, Brought]:
+        """Take rows away, each before the rows that it needs. Returns the ones that stay."""
+        kept = dict[Subject, Brought]()
+        for kind in reversed(_ORDER):
+            some = [it for subject, it in gone.items() if subject.kind == kind]
+            for start in range(0, len(some), BATCH):
+                results = await self._bringer.take_away(some[start : start + BATCH])
+                self._ledger.settle(it.settled for it in results)
+                refused = (it.settled.subject for it in results if it.is_pending)
+                kept |= {subject: gone[subject] for subject in refused}
+        return kept
 
     async def _all(self, kind: str) -> list[list[Brought]]:
         """Bring all waiting subjects of a kind, and store the results."""

@@ -21,7 +21,7 @@ from gateway.operate.imports.jsonl import (
     UserLine,
     created_ms,
 )
-from gateway.operate.migration.conversion import HIGHEST_PLACE
+from gateway.operate.migration.conversion import HIGHEST_PLACE, is_secret
 from gateway.operate.migration.fields import FIELDS, Form
 from gateway.operate.migration.items import target_of
 from gateway.operate.migration.mapping import Origin
@@ -31,6 +31,10 @@ Fields = dict[str, Value]
 """Fields of the mapping: times in epoch ms (0 for none), objects by their old ids."""
 KeyOf = Callable[[int | None], str | None]
 _DAY_MS = 24 * 3600 * 1000
+_NO_AND_YES = (
+    {"0", "false", "f", "no", "n", "off", "private"},
+    {"1", "true", "t", "yes", "y", "on", "private", "secret"},
+)
 
 
 class Inexpressible(ValueError):
@@ -156,7 +160,9 @@ def references(record: Record) -> dict[str, int]:
         case Board() if record.cover_pin_id is not None:
             return {"cover": record.cover_pin_id}
         case Pin():
-            found = {"source": record.source_id} if record.source_id is not None else {}
+            found = {"owner": record.owner_id}
+            if record.source_id is not None:
+                found["source"] = record.source_id
             return found | {f"interest {n}": id for n, id in enumerate(record.interest_ids)}
     return {}
 
@@ -177,7 +183,7 @@ def written(kind: str, name: str, value: Value, origin: Origin, column: WrittenC
     if form is Form.TIME:
         return _time(int(value), origin, column)
     if form is Form.FLAG:
-        return int(bool(value) is not origin.inverted)
+        return _flag(bool(value), origin, column)
     if form in (Form.PIXELS, Form.PLACE):
         return int(value)
     text = str(value)
@@ -196,6 +202,20 @@ def written(kind: str, name: str, value: Value, origin: Origin, column: WrittenC
 def number_of(place: int, origin: Origin) -> int:
     """The number of a place on a board: the conversion of a row backwards."""
     return place if origin.first == "highest" else HIGHEST_PLACE - place
+
+
+def _flag(secret: bool, origin: Origin, column: WrittenColumn) -> Written:
+    """The value of a flag; of an ENUM or a SET the member that says it most clearly."""
+    says = int(secret is not origin.inverted)
+    members = column.column.members
+    if not members:
+        return says
+    clear = _NO_AND_YES[says]
+    found = [it for it in members if is_secret(it, origin) is secret]
+    if not found:
+        said = "a secret" if secret else "a public"
+        raise Inexpressible(f"{column.column.name} has no value for {said} board")
+    return min(found, key=lambda it: it.lower() not in clear)
 
 
 def _nothing(name: str, column: WrittenColumn) -> Written:

@@ -41,7 +41,7 @@ def test_a_board_without_room_gets_new_numbers() -> None:
 
 
 def column(type: str, *, nullable: bool = True, fraction: int = 0) -> WrittenColumn:
-    return WrittenColumn(Column("c", type, nullable), counts=False, fraction=fraction)
+    return WrittenColumn(Column("c", type, nullable), counts=False, fraction=fraction, length=0)
 
 
 @pytest.mark.parametrize(
@@ -81,6 +81,29 @@ def test_a_value_is_written_as_its_column_has_it(
     kind: str, field: str, value: Value, origin: Origin, to: WrittenColumn, right: object
 ) -> None:
     assert written(kind, field, value, origin, to) == right
+
+
+@pytest.mark.parametrize(
+    ("members", "inverted", "secret", "public"),
+    [
+        (("0", "1"), False, "1", "0"),
+        (("no", "yes"), True, "no", "yes"),
+        (("public", "friends", "private"), True, "private", "public"),
+        (("everybody", "me"), True, "everybody", None),
+        (("1",), True, None, "1"),
+    ],
+)
+def test_a_flag_is_a_member_that_is_read_so(
+    members: tuple[str, ...], inverted: bool, secret: str | None, public: str | None
+) -> None:
+    to = column("enum", nullable=False)
+    to = to._replace(column=to.column._replace(members=members))
+    for value, member in ((True, secret), (False, public)):
+        if member is not None:
+            assert written("board", "secret", value, Origin("c", inverted=inverted), to) == member
+        else:
+            with pytest.raises(Inexpressible, match="c has no value for"):
+                written("board", "secret", value, Origin("c", inverted=inverted), to)
 
 
 def test_a_value_that_a_column_can_not_have_is_refused() -> None:
