@@ -127,7 +127,7 @@ def compile_while(pid: int) -> None:
         os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
     now = digest(*compiled())
     with only_compilation(end_another=False):
-        build = subprocess.Popen(compilation(), cwd=ROOT)
+        build = subprocess.Popen(compilation(), cwd=ROOT, start_new_session=True)
         try:
             while build.poll() is None and is_running(pid):
                 try:
@@ -136,12 +136,21 @@ def compile_while(pid: int) -> None:
                     continue
         finally:
             stopped = build.poll() is None
-            build.kill()
-            build.wait()
+            if stopped:
+                kill_with_children(build)
         if stopped:
             return
         built = build.returncode == 0 and is_compiled()
         write_stamps(installed(), **{"compiled" if built else "failed": now})
+
+
+def kill_with_children(process: subprocess.Popen) -> None:
+    """Kill the first process of a session, and all processes that it has started in it."""
+    if hasattr(os, "killpg"):
+        os.killpg(process.pid, signal.SIGKILL)
+    else:  # Windows has no sessions
+        process.kill()
+    process.wait()
 
 
 def is_compiled() -> bool:

@@ -88,6 +88,30 @@ def test_every_target_of_the_makefile_runs_also_where_a_folder_has_its_name() ->
     assert "docs" in targets
 
 
+def test_no_process_of_a_compilation_outlives_the_gateway(tmp_path: Path) -> None:
+    part = "import signal; print('begun', flush=True); signal.pause()"
+    whole = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {part!r}])"
+    code = (
+        "import sys\n"
+        "from checkout import compilation\n"
+        f"compilation.BUILD, compilation.LOCK = {str(tmp_path)!r}, {str(tmp_path / 'lock')!r}\n"
+        f"compilation.compilation = lambda: [sys.executable, '-c', {whole!r}]\n"
+        "compilation.compile_while(int(sys.argv[1]))\n"
+    )
+    idle = [sys.executable, "-c", "import sys; sys.stdin.read()"]
+    with subprocess.Popen(idle, stdin=subprocess.PIPE) as gateway:
+        compiling = subprocess.Popen(
+            [sys.executable, "-c", code, str(gateway.pid)],
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert compiling.stdout is not None
+        assert compiling.stdout.readline() == "begun\n"
+    assert compiling.stdout.read() == ""  # at the end of the last process that can write to it
+    assert compiling.wait() == 0
+
+
 def test_all_that_is_compiled_is_looked_at_for_changes() -> None:
     say = (
         "import os; from checkout.compilation import compiled; "
