@@ -36,6 +36,10 @@ class Proxy:
         if self._server is not None:
             self._server.close()
             self._server = None
+        await self.lose()
+
+    async def lose(self) -> None:
+        """End every connection, and the answers on their way. New ones are accepted."""
         for link in self._links:
             link.cancel()
         if self._links:
