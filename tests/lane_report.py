@@ -35,7 +35,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if wanted is None:
         return
     chosen = [item for item in items if lanes.lane_of(item) == wanted]
-    config.hook.pytest_deselected(items=[item for item in items if item not in set(chosen)])
+    known = set(chosen)
+    config.hook.pytest_deselected(items=[item for item in items if item not in known])
     # HBase takes processor time while it is idle, so it starts as late as possible.
     items[:] = sorted(chosen, key=lambda item: "clusters" in lanes.parts_of(item))
 
