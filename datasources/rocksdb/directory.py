@@ -15,7 +15,7 @@ _IN_USE = ("lock hold by current process", "While lock file")
 def open_directory(path: Path, cache_bytes: int) -> tuple[Rdict, set[str], Options]:
     """The database in `path` (created if missing), its tables' names, and the options for new
     tables."""
-    options = _options(cache_bytes)
+    options = new_options(cache_bytes)
     with faults(path):
         if path.exists() and not path.is_dir():
             raise StoreUnavailable(f"{path} is a file: name a directory for the store")
@@ -30,7 +30,8 @@ def open_directory(path: Path, cache_bytes: int) -> tuple[Rdict, set[str], Optio
         return Rdict(str(path), options, dict.fromkeys(names, options)), names, options
 
 
-def _options(cache_bytes: int) -> Options:
+def new_options(cache_bytes: int) -> Options:
+    """The options of a database and of its tables."""
     blocks = BlockBasedOptions()
     blocks.set_block_cache(Cache(cache_bytes))
     blocks.set_block_size(16 << 10)
