@@ -109,10 +109,9 @@ def _open_with_tables(path: Path, cache_bytes: int) -> tuple[Rdict, set[str], Op
 @asynccontextmanager
 async def embedded_stores(config: StoresConfig) -> AsyncIterator[Stores]:
     """All stores, created if they are new. They are closed when the background work is done."""
-    with patient_stores():
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("datasources.rocksdb.store.open_directory", _open_with_tables)
-            stores = await open_stores(config)
+    with patient_stores(), pytest.MonkeyPatch.context() as patch:
+        patch.setattr("datasources.rocksdb.store.open_directory", _open_with_tables)
+        stores = await open_stores(config)
     try:
         if await stores.shards.absent():
             await stores.shards.create()

@@ -4,7 +4,7 @@ a walk through all stores, which finds nothing but the id."""
 import re
 import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -381,12 +381,13 @@ async def test_a_job_that_is_killed_at_any_commit_does_the_rest_when_it_runs_aga
         for row in await stores.shards.outbox.pending(2**62, 1000)
         if any(isinstance(it, task) for it in change_of(row).tasks)
     ]
-    commit, seen = account_tasks.commit, {state(folder)}
+    commit, state = account_tasks.commit, states(folder)
+    seen = {state()}
 
     async def dying(*args: Any) -> None:
         """Commit, and be killed if anything changed."""
         await commit(*args)
-        if (now := state(folder)) not in seen:
+        if (now := state()) not in seen:
             seen.add(now)
             raise Killed
 
@@ -441,27 +442,39 @@ def expire(folder: Path) -> None:
 
 
 def sqlite_files(folder: Path) -> list[Path]:
-    found = [it for it in (folder / "shards").rglob("*") if it.is_file()]
-    return [it for it in found if it.read_bytes()[:15] == b"SQLite format 3"]
+    return [it for it in (folder / "shards").rglob("*") if it.is_file() and _is_sqlite(it)]
 
 
-def state(folder: Path) -> int:
-    """A hash of what the shards hold, except their outboxes."""
-    return hash(frozenset((file, table, row) for file, table, row in rows_of(folder)))
+def _is_sqlite(file: Path) -> bool:
+    with file.open("rb") as opened:
+        return opened.read(15) == b"SQLite format 3"
 
 
-def rows_of(folder: Path) -> Iterator[tuple[str, str, tuple[Any, ...]]]:
+def states(folder: Path) -> Callable[[], int]:
+    """A function that returns a hash of what the shards hold now, except their outboxes. It reads
+    only the files that have changed since its last call."""
+    opened = [sqlite3.connect(file) for file in sqlite_files(folder)]
+    versions, hashes = [-1] * len(opened), [0] * len(opened)
+
+    def state() -> int:
+        for index, db in enumerate(opened):
+            [(version,)] = db.execute("PRAGMA data_version")
+            if version != versions[index]:
+                versions[index], hashes[index] = version, hash(frozenset(rows_of(db)))
+        return hash(tuple(hashes))
+
+    return state
+
+
+def rows_of(db: sqlite3.Connection) -> Iterator[tuple[str, tuple[Any, ...]]]:
     """All rows of all tables, without the times of the objects' last writes."""
-    for file in sqlite_files(folder):
-        db = sqlite3.connect(file)
-        named = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
-        for (table,) in named:
-            if table != "outbox" and not table.startswith("sqlite_"):
-                columns = [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
-                kept = ", ".join(name for name in columns if name != "ts")
-                for row in db.execute(f"SELECT {kept} FROM {table}"):
-                    yield file.name, table, row
-        db.close()
+    named = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+    for (table,) in named:
+        if table != "outbox" and not table.startswith("sqlite_"):
+            columns = [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
+            kept = ", ".join(name for name in columns if name != "ts")
+            for row in db.execute(f"SELECT {kept} FROM {table}"):
+                yield table, row
 
 
 async def left(stores: Stores, folder: Path, life: Life) -> list[str]:
@@ -486,17 +499,23 @@ async def left(stores: Stores, folder: Path, life: Life) -> list[str]:
 
 def _in_shards(folder: Path, life: Life) -> Iterator[str]:
     words = [*map(str, life.ids), TEXT, life.ann.username]
-    for file, table, row in rows_of(folder):
-        texts = [it.decode(errors="replace") if isinstance(it, bytes) else str(it) for it in row]
-        hits = [word for word in words if any(_has(text, word) for text in texts)]
-        if hits and not _is_mark(table, row, life.ann.id):
-            yield f"{file} {table} {row}: {hits}"
+    for file in sqlite_files(folder):
+        with closing(sqlite3.connect(file)) as db:
+            for table, row in rows_of(db):
+                texts = [_text(value) for value in row]
+                hits = [word for word in words if any(_has(text, word) for text in texts)]
+                if hits and not _is_mark(table, row, life.ann.id):
+                    yield f"{file.name} {table} {row}: {hits}"
+
+
+def _text(value: Any) -> str:
+    return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
 
 
 def _has(text: str, word: str) -> bool:
-    if word.isdecimal():
-        return re.search(rf"(?<!\d){word}(?!\d)", text) is not None
-    return word in text
+    if not word.isdecimal() or word not in text:
+        return word in text
+    return re.search(rf"(?<!\d){word}(?!\d)", text) is not None
 
 
 def _is_mark(table: str, row: tuple[Any, ...], id: int) -> bool:
