@@ -43,8 +43,9 @@ async def _fill(folder: Path) -> None:
 
 def copy_demo(filled: Path, data: Path) -> Path:
     """Copy a filled data directory to a new place. Returns the place."""
-    return Path(shutil.copytree(filled, data, ignore=_sockets))
+    return Path(shutil.copytree(filled, data, ignore=ignore_sockets))
 
 
-def _sockets(folder: str, names: list[str]) -> list[str]:
+def ignore_sockets(folder: str, names: list[str]) -> list[str]:
+    """The names of the sockets in a folder, for `shutil.copytree`."""
     return [name for name in names if stat.S_ISSOCK(os.lstat(os.path.join(folder, name)).st_mode)]

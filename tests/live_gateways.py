@@ -20,7 +20,7 @@ from gateway.server.fairness.shares import Shares
 from gateway.server.process import Server
 from gateway.settings import Settings, read_settings
 from gateway.site.executors import new_executor
-from tests.gateways import PATIENT, Gateway, patient
+from tests.gateways import PATIENT, Gateway, create_embedded, patient
 
 PROTOCOL = "graphql-transport-ws"
 SECONDS = 60.0
@@ -152,7 +152,9 @@ async def live_gateway(
 ) -> AsyncIterator[LiveGateway]:
     """A gateway on new embedded stores, with its server."""
     options = {"data_dir": directory, "jobs.run": False, **PATIENT, **(values or {})}
-    async with live_gateway_on(read_settings(options=options)) as gateway:
+    settings = read_settings(options=options)
+    await create_embedded(settings)
+    async with live_gateway_on(settings) as gateway:
         yield gateway
 
 
