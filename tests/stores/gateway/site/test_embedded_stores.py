@@ -5,7 +5,8 @@ from stat import S_IMODE
 
 import pytest
 
-from tests.gateways import embedded_gateway
+from gateway.settings import read_settings
+from tests.gateways import embedded_gateway, gateway_on
 
 pytestmark = pytest.mark.anyio
 
@@ -25,5 +26,6 @@ async def test_a_data_directory_is_made_for_its_owner_alone(tmp_path: Path) -> N
     new, old = tmp_path / "new", tmp_path / "old"
     old.mkdir(mode=0o755)
     for directory, mode in ((new, 0o700), (old, 0o755)):
-        async with embedded_gateway(directory):
+        settings = read_settings(options={"data_dir": directory, "jobs.run": False})
+        async with gateway_on(settings):
             assert S_IMODE(directory.stat().st_mode) == mode
