@@ -23,6 +23,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    lane = config.getoption("--lane")
+    if lane is not None and hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, lanes.processors_of(lane, os.sched_getaffinity(0)))
     told = config.getoption("--tell")
     if told is not None:
         os.set_inheritable(told, False)  # its end is the end of this process

@@ -39,6 +39,9 @@ LAST = "alone"
 ON_ONE_STACK = frozenset({"real", LAST})
 """Lanes that run one after the other, on the same servers. These start once, and run until the
 suite ends."""
+ON_ONE_PROCESSOR = frozenset({"feeds"})
+"""Lanes whose process stays on one processor. Its threads do little but hand work to each other: on
+one processor, that takes an eighth less processor time."""
 ON_SERVERS = {
     "databases": frozenset({"databases"}),
     "engines": frozenset({"engines"}),
@@ -63,6 +66,11 @@ _BACKENDS = {
 def files(lane: str) -> list[Path]:
     """The files that may have tests of a lane."""
     return [path for path in sorted(TESTS.rglob("test_*.py")) if _may_hold(path, lane)]
+
+
+def processors_of(lane: str, processors: set[int]) -> set[int]:
+    """Those of the processors on which a lane's process runs."""
+    return {max(processors)} if lane in ON_ONE_PROCESSOR else processors
 
 
 def lane_of(item: pytest.Item) -> str:

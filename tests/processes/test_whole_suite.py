@@ -262,6 +262,12 @@ def test_a_test_is_in_the_lane_that_has_its_servers(test: pytest.Item, expected:
     assert lanes.lane_of(test) == expected
 
 
+def test_lanes_of_one_processor_run_on_one_that_this_process_may_use() -> None:
+    assert lanes.LANES.keys() >= lanes.ON_ONE_PROCESSOR
+    assert lanes.processors_of("feeds", {1, 3}) == {3}
+    assert lanes.processors_of("units", {1, 3}) == {1, 3}
+
+
 def test_a_test_that_its_lane_would_not_find_is_refused() -> None:
     with pytest.raises(pytest.UsageError, match=r"tests/lanes\.py"):
         lanes.lane_of(item("http/test_cost.py", "clusters"))
