@@ -41,13 +41,14 @@ class Packets:
     """Packets in the order in which a server sends them."""
 
     def __init__(self) -> None:
-        self.sent = b""
+        self.sent = bytearray()
         self.number = 1
 
     def add(self, payload: bytes) -> None:
         while True:
             part, payload = payload[:HUGE], payload[HUGE:]
-            self.sent += len(part).to_bytes(3, "little") + bytes([self.number]) + part
+            self.sent += len(part).to_bytes(3, "little") + bytes([self.number])
+            self.sent += part
             self.number = (self.number + 1) & 0xFF
             if len(part) < HUGE:
                 return
@@ -103,7 +104,7 @@ def answers(rng: Random) -> bytes:
                 packets.number = (packets.number - 1) & 0xFF
                 packets.add(b"\xff" + struct.pack("<H", 1969) + b"#70100Query interrupted")
                 break
-    return packets.sent
+    return bytes(packets.sent)
 
 
 def in_pieces(data: bytes, rng: Random) -> list[bytes]:
@@ -205,7 +206,7 @@ async def test_large_values_are_read_as_the_driver_reads_them(
     packets = Packets()
     for status in (MORE, 0):
         packets.add_result([FIELD_TYPE.BLOB, FIELD_TYPE.LONGLONG], [[b"x" * size, b"7"]], status)
-    sent = packets.sent
+    sent = bytes(packets.sent)
     pieces = [sent[at : at + 100_000] for at in range(0, len(sent), 100_000)]
     wanted = await read(Connection, pieces)
     assert [len(each["rows"]) for each in wanted[:-1]] == [1, 1]
