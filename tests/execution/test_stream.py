@@ -103,7 +103,7 @@ class Response(PartsOf):
         super().__init__(schema, text, World(*failing), variables)
 
 
-CASES = scaled(60, 3000)
+CASES = scaled(36, 3000)
 
 
 @pytest.mark.parametrize("trouble", [0, None], ids=["without errors", "with errors"])
