@@ -125,10 +125,12 @@ def differences(folder: Path, full: str, names: Sequence[str] = tuple(TABLES)) -
             if not isinstance(TABLES[name], ObjectTable):
                 sql = sql.replace("PARTITION BY id", "PARTITION BY from_id, to_id")
             connection.execute(sql)
-            other = f"(FROM read_parquet('{full}/{name}/**/*.parquet', hive_partitioning = true))"
+            other = f"read_parquet('{full}/{name}/**/*.parquet', hive_partitioning = true)"
+            connection.execute(f"CREATE TABLE of_both_{name} AS FROM {name}")
+            connection.execute(f"CREATE TABLE of_full_{name} AS FROM {other}")
             counts = [
-                f"SELECT count(*) FROM (FROM {one} EXCEPT ALL FROM {two})"
-                for one, two in ((name, other), (other, name))
+                f"SELECT count(*) FROM (FROM of_{one}_{name} EXCEPT ALL FROM of_{two}_{name})"
+                for one, two in (("both", "full"), ("full", "both"))
             ]
             found[name] = sum(connection.execute(count).fetchall()[0][0] for count in counts)
     return {name: count for name, count in found.items() if count}
