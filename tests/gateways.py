@@ -2,6 +2,7 @@
 
 import asyncio
 import atexit
+import os
 import shutil
 import tempfile
 from collections.abc import AsyncIterator, Mapping
@@ -26,7 +27,7 @@ from gateway.site.executors import new_executor
 from gateway.site.installation import install
 from gateway.site.runtime import Runtime, running
 from resolvers.context import Context
-from tests.demo import ignore_sockets
+from tests.demo import FOLDER, ignore_sockets
 
 PATIENT: dict[str, Any] = {
     "feeds.deadline": 60.0,
@@ -223,11 +224,20 @@ async def create_embedded(settings: Settings) -> None:
 async def _empty_stores() -> Path:
     """A data directory with new stores, which no process uses."""
     if not _EMPTY:
-        folder = Path(tempfile.mkdtemp(prefix="pinway-empty-"))
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        await install(read_settings(options={"data_dir": folder / "data"}), lambda progress: None)
-        _EMPTY.append(folder / "data")
+        data = _new_folder() / "data"
+        await install(read_settings(options={"data_dir": data}), lambda progress: None)
+        _EMPTY.append(data)
     return _EMPTY[0]
+
+
+def _new_folder() -> Path:
+    """A folder that is deleted at the end of this process, or of the suite if a lane is killed."""
+    suite = os.environ.get(FOLDER)
+    if suite:
+        Path(suite).mkdir(exist_ok=True)
+    folder = Path(tempfile.mkdtemp(prefix="pinway-empty-", dir=suite))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 @asynccontextmanager

@@ -69,7 +69,7 @@ def files(lane: str) -> list[Path]:
 
 
 def processors_of(lane: str, processors: set[int]) -> set[int]:
-    """Those of the processors on which a lane's process runs."""
+    """The processors, of the given, on which a lane's process runs."""
     return {max(processors)} if lane in ON_ONE_PROCESSOR else processors
 
 
