@@ -222,7 +222,7 @@ def test_lanes_on_one_stack_find_the_same_servers_which_end_with_the_suite(
     class Servers:
         @classmethod
         def open(cls, folder: Path) -> Any:
-            return SimpleNamespace(down=lambda: running.remove(str(folder)))
+            return SimpleNamespace(services={}, down=lambda: running.remove(str(folder)))
 
     monkeypatch.delenv(STACK, raising=False)
     monkeypatch.setattr(whole, "Lane", Starting)
