@@ -24,6 +24,9 @@ from tests.gateways import PATIENT, Gateway, create_embedded, patient
 
 PROTOCOL = "graphql-transport-ws"
 SECONDS = 60.0
+LASTS = (1.2, 6.0, 30.0, 150.0)
+"""The seconds of a token that expires during a test: more, if a busy machine needs more until a
+stream has begun."""
 
 
 @dataclass
