@@ -1,13 +1,18 @@
-"""Demo content that is unpacked once, and copied for the gateways that begin with it.
+"""Data directories that are made once, and copied for the gateways that begin with them: with demo
+content, or with empty stores.
 
-In `make test` all lanes share one unpacked directory, which `PINWAY_TEST_DEMO` names.
+In `make test` all lanes share one directory with demo content, which `PINWAY_TEST_DEMO` names.
 """
 
 import asyncio
+import atexit
 import fcntl
 import os
 import shutil
 import stat
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -39,6 +44,22 @@ async def _fill(folder: Path) -> None:
         read_settings(options={"data_dir": data}), lambda progress: None, prepare=unpack_demo
     )
     data.rename(folder / "filled")
+
+
+@cache
+def empty_stores() -> Path:
+    """A data directory with new stores, made once in a process. No process uses it: copy it. It is
+    deleted at the end of this process, or of the suite if a lane is killed."""
+    suite = os.environ.get(FOLDER)
+    if suite:
+        Path(suite).mkdir(exist_ok=True)
+    folder = Path(tempfile.mkdtemp(prefix="pinway-empty-", dir=suite))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    data = folder / "data"
+    with ThreadPoolExecutor(1) as thread:  # the caller's thread may run a loop
+        settings = read_settings(options={"data_dir": data})
+        thread.submit(asyncio.run, install(settings, lambda progress: None)).result()
+    return data
 
 
 def copy_demo(filled: Path, data: Path) -> Path:

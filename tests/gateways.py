@@ -1,10 +1,7 @@
 """A whole gateway inside a test's process, without HTTP."""
 
 import asyncio
-import atexit
-import os
 import shutil
-import tempfile
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
@@ -24,10 +21,9 @@ from gateway.execution.executor import Executor, Result
 from gateway.execution.subscriptions import Results
 from gateway.settings import Settings, read_settings
 from gateway.site.executors import new_executor
-from gateway.site.installation import install
 from gateway.site.runtime import Runtime, running
 from resolvers.context import Context
-from tests.demo import FOLDER, ignore_sockets
+from tests.demo import empty_stores, ignore_sockets
 
 PATIENT: dict[str, Any] = {
     "feeds.deadline": 60.0,
@@ -35,8 +31,6 @@ PATIENT: dict[str, Any] = {
     "http.request_timeout": 300.0,
 }
 """Settings of gateways whose times no test is about."""
-
-_EMPTY: list[Path] = []
 
 _IMPATIENT = (
     (redis, "RedisBroadcasts"),
@@ -206,38 +200,19 @@ async def embedded_gateway(
     settings, by full names."""
     options = {"data_dir": directory, "jobs.run": False, **PATIENT, **(values or {})}
     settings = read_settings(options=options)
-    await create_embedded(settings)
+    create_embedded(settings)
     async with gateway_on(settings) as gateway:
         yield gateway
 
 
-async def create_embedded(settings: Settings) -> None:
+def create_embedded(settings: Settings) -> None:
     """Create the embedded stores of these settings if all stores are embedded and new. They are
     copies, which take half of the processor time of new stores."""
     data = settings.data_dir
     if settings.stores == read_settings(options={"data_dir": data}).stores and not (
         data.exists() and any(data.iterdir())
     ):
-        shutil.copytree(await _empty_stores(), data, ignore=ignore_sockets, dirs_exist_ok=True)
-
-
-async def _empty_stores() -> Path:
-    """A data directory with new stores, which no process uses."""
-    if not _EMPTY:
-        data = _new_folder() / "data"
-        await install(read_settings(options={"data_dir": data}), lambda progress: None)
-        _EMPTY.append(data)
-    return _EMPTY[0]
-
-
-def _new_folder() -> Path:
-    """A folder that is deleted at the end of this process, or of the suite if a lane is killed."""
-    suite = os.environ.get(FOLDER)
-    if suite:
-        Path(suite).mkdir(exist_ok=True)
-    folder = Path(tempfile.mkdtemp(prefix="pinway-empty-", dir=suite))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return folder
+        shutil.copytree(empty_stores(), data, ignore=ignore_sockets, dirs_exist_ok=True)
 
 
 @asynccontextmanager

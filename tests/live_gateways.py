@@ -156,7 +156,7 @@ async def live_gateway(
     """A gateway on new embedded stores, with its server."""
     options = {"data_dir": directory, "jobs.run": False, **PATIENT, **(values or {})}
     settings = read_settings(options=options)
-    await create_embedded(settings)
+    create_embedded(settings)
     async with live_gateway_on(settings) as gateway:
         yield gateway
 

@@ -85,8 +85,8 @@ def serving(
     """`pinway run` (or `serve`) on a data directory, ready. `environment` has settings. It is
     killed at the end if it still runs.
 
-    It is forked (tests/forked.py), unless it is to run as `typed`, or with another Python or the
-    modules of another folder.
+    The gateway is forked (tests/forked.py). With `typed`, another Python or another folder,
+    it starts as a shell starts it.
     """
     port = port or free_port()
     log = data.parent / f"{data.name}.log"

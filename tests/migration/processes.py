@@ -4,13 +4,11 @@ import json
 import re
 import signal
 import time
-from functools import cache
 from pathlib import Path
 from random import Random
-from tempfile import TemporaryDirectory
 from typing import IO, Any
 
-from tests.demo import copy_demo
+from tests.demo import copy_demo, empty_stores
 from tests.forked import Forked
 from tests.importing.worlds import canonical_set
 from tests.migration.old_world import PASSWORD
@@ -41,17 +39,9 @@ def pinway(*words: str, data: Path, status: int = 0) -> str:
 def copied(file: Path, data: Path) -> dict[str, Any]:
     """The result of a copy. A new directory gets empty stores."""
     if not data.exists():
-        copy_demo(Path(_empty().name, "data"), data)
+        copy_demo(empty_stores(), data)
     told: dict[str, Any] = json.loads(pinway("migrate", "copy", str(file), "--json", data=data))
     return told
-
-
-@cache
-def _empty() -> "TemporaryDirectory[str]":
-    """A folder with the directory `data` of empty stores. Copies of them save their making."""
-    folder = TemporaryDirectory(prefix="pinway-stores-")
-    pinway("init", data=Path(folder.name, "data"))
-    return folder
 
 
 def verified(file: Path, data: Path, *options: str, status: int = 0) -> dict[str, Any]:
