@@ -1,6 +1,9 @@
 # Every target makes or updates the environment in .venv first, if need be (see bootstrap.py).
 # Works with GNU make 3.81. PYTHON=python3.12 picks an interpreter; ARGS="..." passes options on.
 
+ifneq ($(origin PYTHON),undefined)
+export PINWAY_KEEP_PYTHON := 1
+endif
 PYTHON ?= python3
 BOOTSTRAP = $(PYTHON) bootstrap.py
 

@@ -19,6 +19,34 @@ from checkout.environment import (
 )
 
 
+FASTER = 1.2
+"""How much faster another build of the same Python must be, to be used in place of this one. Some
+builds lack the compiler's optimization by profiles, and need 1.4 times as long for most code."""
+WORK = """
+import json, time
+
+class Pin:
+    def __init__(self, number):
+        self.number = number
+    def name(self):
+        return "pin %d" % self.number
+
+def seconds():
+    began, found = time.process_time(), {}
+    for number in range(20000):
+        found[number % 100] = Pin(number).name()
+    json.dumps(found)
+    return time.process_time() - began
+
+print(min(seconds() for _ in range(5)))
+"""
+"""A program that prints how many seconds of processor time some work takes."""
+NEEDS = """
+import ensurepip, os, sysconfig, venv
+assert os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h"))
+"""
+
+
 def version_of(python: str):
     """The (major, minor) of an interpreter, or None if it doesn't run."""
     text = output_of(python, "-c", "import sys; print(*sys.version_info[:2])")
@@ -31,6 +59,42 @@ def is_supported(python: str) -> bool:
 
 
 def find_python() -> str:
+    """The interpreter for .venv: `supported_python()`, or another build of the same version that is
+    much faster. PINWAY_KEEP_PYTHON=1 turns the search for a faster one off: the Makefile sets it if
+    PYTHON is given."""
+    python = supported_python()
+    if os.environ.get("PINWAY_KEEP_PYTHON"):
+        return python
+    own = seconds_of_work(python)
+    others = [(seconds_of_work(other), other) for other in other_builds(python)]
+    seconds, fastest = min(others) if others else (own, python)
+    if own < FASTER * seconds:
+        return python
+    say(
+        f"using {fastest}, which is {own / seconds:.1f} times as fast as {python} "
+        f"(PYTHON={python} keeps that one)"
+    )
+    return fastest
+
+
+def seconds_of_work(python: str) -> float:
+    return float(output_of(python, "-c", WORK) or "inf")
+
+
+def other_builds(python: str) -> list:
+    """The other interpreters on the path that have the same version and all that .venv and the
+    compiled modules need."""
+    version, found = version_of(python), {os.path.realpath(python): python}
+    for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):
+        for name in (f"python{dotted(version)}", "python3"):
+            path = os.path.join(folder, name)
+            if os.access(path, os.X_OK) and os.path.realpath(path) not in found:
+                if version_of(path) == version and output_of(path, "-c", NEEDS) is not None:
+                    found[os.path.realpath(path)] = path
+    return list(found.values())[1:]
+
+
+def supported_python() -> str:
     """The interpreter that runs this script if it is new enough, else the newest on the path that
     is.
 

@@ -8,6 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from checkout import interpreter
+
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "bootstrap.py"
 
@@ -185,3 +189,79 @@ def test_packages_are_compiled_at_once_if_python_writes_no_bytecode_here() -> No
         for options in ([], ["-B"])
     ]
     assert told == ["[]", "['--compile-bytecode']"]
+
+
+@pytest.fixture
+def another_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A second interpreter of this version, the only one on the path."""
+    path = tmp_path / "python3"
+    path.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    path.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/bin")
+    monkeypatch.delenv("PINWAY_KEEP_PYTHON", raising=False)
+    monkeypatch.setattr(interpreter, "NEEDS", "")  # this Python may have no headers
+    return str(path)
+
+
+def speeds(monkeypatch: pytest.MonkeyPatch, other: str, seconds: float) -> None:
+    """Let this interpreter need a second for the work, and another one `seconds`."""
+    monkeypatch.setattr(
+        interpreter,
+        "seconds_of_work",
+        lambda python: {other: seconds, sys.executable: 1.0}.get(python, 9.0),
+    )
+
+
+def test_a_much_faster_build_of_the_same_python_is_used_and_told(
+    another_build: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    speeds(monkeypatch, another_build, 0.5)
+    assert interpreter.find_python() == another_build
+    told = f"{another_build}, which is 2.0 times as fast as {sys.executable}"
+    assert told in capsys.readouterr().err
+
+
+def test_this_python_is_used_if_it_is_given_or_about_as_fast(
+    another_build: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    speeds(monkeypatch, another_build, 0.9)
+    assert interpreter.find_python() == sys.executable
+    speeds(monkeypatch, another_build, 0.5)
+    monkeypatch.setenv("PINWAY_KEEP_PYTHON", "1")
+    assert interpreter.find_python() == sys.executable
+
+
+def test_a_faster_python_that_lacks_something_or_is_of_another_version_is_not_used(
+    another_build: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    speeds(monkeypatch, another_build, 0.5)
+    monkeypatch.setattr(interpreter, "NEEDS", "import no_such_module")
+    assert interpreter.find_python() == sys.executable
+    monkeypatch.setattr(interpreter, "NEEDS", "")
+    monkeypatch.setattr(
+        interpreter, "version_of", lambda it: (3, 14) if it == another_build else (3, 11)
+    )
+    assert interpreter.find_python() == sys.executable
+
+
+def test_the_work_takes_some_time_and_a_python_that_fails_takes_forever() -> None:
+    assert 0 < interpreter.seconds_of_work(sys.executable) < 60
+    assert interpreter.seconds_of_work("/no/such/python") == float("inf")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kept"), [((), False), (("PYTHON=python3",), True)], ids=["default", "given"]
+)
+def test_the_makefile_tells_that_a_python_was_given(arguments: tuple[str, ...], kept: bool) -> None:
+    code = "print-kept:\n\t@echo \"kept=$$PINWAY_KEEP_PYTHON\"\n"
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "PINWAY"))}
+    done = subprocess.run(
+        ["make", "-s", "-f", "Makefile", "-f", "-", "print-kept", *arguments],
+        cwd=ROOT,
+        env=environment,
+        input=code,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == ("kept=1\n" if kept else "kept=\n")

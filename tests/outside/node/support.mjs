@@ -50,13 +50,18 @@ export async function makeBoard(name, titles, { token = TOKEN, image = null } = 
 // Returns the connection's nodes.
 export const nodes = (connection) => connection.edges.map((edge) => edge.node);
 
+function fail(error) {
+  const [reason] = String(error.message ?? error).split("\n");
+  process.stderr.write(`${error.stack ?? error}\n${reason}\n`, () => process.exit(1));
+}
+
 // Runs a script's body, prints what it saw as JSON, and exits. If it fails, the last line tells why.
 export async function report(body) {
+  process.on("uncaughtException", fail); // also a rejection that nothing awaits
   try {
     const seen = await body();
     process.stdout.write(`${JSON.stringify(seen)}\n`, () => process.exit(0));
   } catch (error) {
-    const [reason] = String(error.message ?? error).split("\n");
-    process.stderr.write(`${error.stack ?? error}\n${reason}\n`, () => process.exit(1));
+    fail(error);
   }
 }

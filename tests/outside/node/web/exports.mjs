@@ -19,7 +19,8 @@ async function change(page, alter) {
     return route.fulfill({ response, json: answer });
   };
   await page.route(LOOKS, handler);
-  return () => page.unroute(LOOKS, handler);
+  // An answer may be on its way. Playwright refuses to change it when its route was removed meanwhile.
+  return () => page.unrouteAll({ behavior: "wait" });
 }
 
 const unread = (answer) =>
