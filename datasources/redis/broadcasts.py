@@ -19,7 +19,7 @@ from redis.exceptions import RedisError
 from datasources.errors import StoreError, StoreTimeout
 from datasources.outages import backoff
 from datasources.protocols import Listener, Message
-from datasources.redis.connection import Argument, Connection
+from datasources.redis.connection import DRIVER, Argument, Connection
 
 log = logging.getLogger("pinway.stores")
 
@@ -58,6 +58,7 @@ class RedisBroadcasts:
             protocol=2,
             socket_connect_timeout=deadline,
             socket_timeout=None,
+            driver_info=DRIVER,
         )
         self._quiet, self._cut_off_after, self._sleep = quiet, cut_off_after, sleep
         self._patience = 4 * deadline

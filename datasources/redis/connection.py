@@ -8,6 +8,7 @@ from typing import Any
 from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
+from redis.driver_info import DriverInfo
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import NoScriptError, RedisError
 from redis.exceptions import TimeoutError as RedisTimeoutError
@@ -19,6 +20,9 @@ from datasources.refusals import is_refusal
 from datasources.urls import address
 
 Argument = str | bytes | int
+DRIVER = DriverInfo()
+"""What each connection tells the server of the driver. Each connection that is not given it reads
+the driver's version from the disk, on the event loop."""
 RESTARTS = 3  # restarts of the server that one call may find
 
 
@@ -32,6 +36,7 @@ class Connection:
             timeout=None,  # the call's own deadline ends the wait
             socket_connect_timeout=deadline,
             socket_timeout=None,
+            driver_info=DRIVER,
             # A pooled connection may have died with a server that is back: try again on a new
             # connection.
             retry=Retry(NoBackoff(), 1),
