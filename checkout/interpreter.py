@@ -18,7 +18,6 @@ from checkout.environment import (
     say,
 )
 
-
 FASTER = 1.2
 """How much faster another build of the same Python must be, to be used in place of this one. Some
 builds lack the compiler's optimization by profiles, and need 1.4 times as long for most code."""
@@ -88,9 +87,9 @@ def other_builds(python: str) -> list:
     for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):
         for name in (f"python{dotted(version)}", "python3"):
             path = os.path.join(folder, name)
-            if os.access(path, os.X_OK) and os.path.realpath(path) not in found:
-                if version_of(path) == version and output_of(path, "-c", NEEDS) is not None:
-                    found[os.path.realpath(path)] = path
+            is_new = os.access(path, os.X_OK) and os.path.realpath(path) not in found
+            if is_new and version_of(path) == version and output_of(path, "-c", NEEDS) is not None:
+                found[os.path.realpath(path)] = path
     return list(found.values())[1:]
 
 

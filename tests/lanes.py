@@ -27,7 +27,7 @@ LANES: dict[str, tuple[str, ...]] = {
     "http": ("http", "telemetry"),
     "databases": ("contract", "faults", "migration"),
     "engines": ("contract", "stores"),
-    "packaging": ("packaging", "stack"),
+    "packaging": ("packaging", "stack", "unit/gateway/execution/test_collector.py"),
     "security": ("security",),
     "run": ("run",),
     "alone": ("drills",),

@@ -21,8 +21,8 @@ from datasources.urls import address
 
 Argument = str | bytes | int
 DRIVER = DriverInfo()
-"""What each connection tells the server of the driver. Each connection that is not given it reads
-the driver's version from the disk, on the event loop."""
+"""The driver's name and version, which each connection tells the server. A connection that is not
+given this reads the version from the disk, on the event loop."""
 RESTARTS = 3  # restarts of the server that one call may find
 
 

@@ -30,19 +30,14 @@ def without(*arguments: str) -> None:
     assert ended.returncode == 0, ended.stdout[-3000:] + ended.stderr[-1000:]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "tests",
     [
-        pytest.param(
-            [*(f"{UNIT}/test_{name}.py" for name in UNITS), "tests/unit/loaders", CONTEXTS],
-            id="units",
-        ),
-        pytest.param(
-            ["tests/execution/test_concurrency.py", "tests/execution/test_fairness.py"],
-            id="turns",
-            marks=pytest.mark.nightly,
-        ),
+        [*(f"{UNIT}/test_{name}.py" for name in UNITS), "tests/unit/loaders", CONTEXTS],
+        ["tests/execution/test_concurrency.py", "tests/execution/test_fairness.py"],
     ],
+    ids=["units", "turns"],
 )
 def test_the_executor_tests_pass_without_compiled_code(tests: list[str]) -> None:
     without("pytest", "-q", "-p", "no:cacheprovider", *tests)

@@ -38,8 +38,6 @@ PAUSES, READERS = (0.02, 0.02, 0.3, 0.3, 4.0, 4.0), 4
 """The longest pause in seconds between two writes of each register, and the readers of each
 gateway. A register's first gateway is the same for all of its writes."""
 RUNS = 25
-NIGHTLY = pytest.mark.nightly
-DAILY, *OTHERS = WEAKNESSES
 CLIENTS, CALLS = 5, scaled(12, 30)
 
 
@@ -199,7 +197,8 @@ async def test_boards_are_linearizable_while_paths_and_caches_fail(here: Site, s
     assert history.refused < len(history.calls) / 2
 
 
-@pytest.mark.parametrize("name", [DAILY, *(pytest.param(it, marks=NIGHTLY) for it in OTHERS)])
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", WEAKNESSES)
 async def test_each_protection_that_is_left_out_is_missed(
     stores: Stores,
     mysql: Deployment,

@@ -326,7 +326,7 @@ async def test_a_write_killed_at_a_seam_happens_whole_or_not_at_all(
     stores: Stores, writer: Writer, name: str
 ) -> None:
     seen: list[bool] = []
-    for seam in range(0, 1000, scaled(8, 1)):  # `make test-all` takes each
+    for seam in range(0, 1000, scaled(12, 1)):  # `make test-all` takes each
         # The write of another process can't drop entries from this process' own cache.
         stores = stores._replace(object_cache=MemoryObjectCache(1 << 20))
         people = People(stores)

@@ -18,7 +18,7 @@ from tests.scale import scaled, seeds
 
 __all__ = ["stores", "valkey"]
 pytestmark = pytest.mark.anyio
-SEAMS, PAIRS = scaled(5, 1), scaled(17, 1)
+SEAMS, PAIRS = scaled(7, 1), scaled(29, 1)
 """Distances between the seams that are taken: for a schedule's only kill, and for two kills."""
 TAKEN = "taken"
 """A user name that a user of another migration has."""

@@ -253,7 +253,7 @@ def test_the_work_takes_some_time_and_a_python_that_fails_takes_forever() -> Non
     ("arguments", "kept"), [((), False), (("PYTHON=python3",), True)], ids=["default", "given"]
 )
 def test_the_makefile_tells_that_a_python_was_given(arguments: tuple[str, ...], kept: bool) -> None:
-    code = "print-kept:\n\t@echo \"kept=$$PINWAY_KEEP_PYTHON\"\n"
+    code = 'print-kept:\n\t@echo "kept=$$PINWAY_KEEP_PYTHON"\n'
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "PINWAY"))}
     done = subprocess.run(
         ["make", "-s", "-f", "Makefile", "-f", "-", "print-kept", *arguments],

@@ -22,6 +22,7 @@ from tests.interleaving import SECOND, interleave
 from tests.linearizability import History
 from tests.people import People
 from tests.real.configurations import first_shard, real_settings
+from tests.scale import scaled
 
 pytestmark = pytest.mark.anyio
 SOME = [
@@ -30,6 +31,11 @@ SOME = [
 ]
 """The ways to halve a gap: `make test` tries the others against SQLite only. MySQL must have room
 for as many digits in the middle of a board and at its end."""
+SECONDS = [
+    pytest.param(second, marks=[] if second == "the anchor's move" else [pytest.mark.nightly])
+    for second in SECOND
+]
+"""The writes beside a drag: `make test` tries the others against SQLite only."""
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +46,7 @@ async def stores(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> Asyn
         await settle()
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(scaled(1, 3)))
 async def test_whatever_is_done_at_once_has_an_order_that_explains_every_answer_and_page(
     stores: Stores, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
@@ -52,7 +58,7 @@ async def test_whatever_is_done_at_once_has_an_order_that_explains_every_answer_
     assert history.refused < len(history.calls) / 2
 
 
-@pytest.mark.parametrize("second", SECOND)
+@pytest.mark.parametrize("second", SECONDS)
 async def test_a_drag_and_another_write_end_as_one_after_the_other(
     stores: Stores, stack: Stack, second: str
 ) -> None:

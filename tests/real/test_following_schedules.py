@@ -65,10 +65,12 @@ async def wrong_of(
     return [line for some in found for line in some]
 
 
+@pytest.mark.nightly  # `make test` runs more schedules with RocksDB
 async def test_each_side_shows_the_newest_pins_of_what_is_followed(models: list[Feeding]) -> None:
     assert await wrong_of(models, SCHEDULES, run_schedule) == []
 
 
+@pytest.mark.nightly
 async def test_the_pages_of_visits_show_all_chunks_once(models: list[Feeding]) -> None:
     with one_saved_visit():
         wrong = await wrong_of(models, VISITS, lambda model, seed: VisitSchedule(model, seed).run())

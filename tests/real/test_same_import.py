@@ -16,7 +16,7 @@ from tests.importing.worlds import bookmarks, canonical_set, large
 from tests.real.configurations import both
 from tests.scale import scaled
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.nightly]
 LINKS, PINS = scaled((5_200, 1000), (10_000, 2000))
 """More links than a batch of an import holds (5,000)."""
 
