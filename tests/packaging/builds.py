@@ -14,6 +14,7 @@ import tarfile
 from pathlib import Path
 
 from checkout.packages import uv_environment
+from tests.unpacking import unpack
 
 ROOT = Path(__file__).parents[2]
 NOT_SOURCES = shutil.ignore_patterns(
@@ -38,7 +39,7 @@ def wheel(
     """A wheel made in the folder from a source distribution, by a Python that has what a build
     needs. The folder must be new or empty."""
     with tarfile.open(source) as archive:
-        archive.extractall(folder, filter="data")
+        unpack(archive, folder)
     (unpacked,) = (path for path in folder.iterdir() if path.is_dir())
     if compiled:
         _take_c_files(unpacked)
