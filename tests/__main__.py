@@ -7,7 +7,6 @@ last lines name the files that took longest and all failed tests, and count the 
 
 import argparse
 import os
-import queue
 import secrets
 import shutil
 import signal
@@ -40,16 +39,15 @@ class Suite:
 
     def __init__(self, folder: Path, **variables: str) -> None:
         self._folder, self._variables = folder, variables
-        self._lock = threading.Lock()
+        self._changed = threading.Condition()
         self._running = set[Lane]()
         self._stopped = False
         self.outcomes = dict[str, Outcome]()
 
     def run(self, names: Iterable[str]) -> None:
-        """Run lanes in this order. Returns when all have ended."""
-        waiting = queue.SimpleQueue[str]()
-        for name in names:
-            waiting.put(name)
+        """Run lanes in this order, but at most one lane of ON_ONE_STACK at a time. Returns when all
+        have ended."""
+        waiting = list(names)
         workers = [
             threading.Thread(target=self._work, args=[waiting], daemon=True) for _ in range(WORKERS)
         ]
@@ -60,9 +58,10 @@ class Suite:
 
     def stop(self) -> None:
         """Interrupt the lanes that run. Returns when all of their processes have ended."""
-        with self._lock:
+        with self._changed:
             self._stopped = True
             running = list(self._running)
+            self._changed.notify_all()
         for lane in running:
             lane.interrupt()
         for lane in running:
@@ -72,12 +71,13 @@ class Suite:
         """Stop the servers that lanes have left to each other."""
         stop(self._folder / "stack")
 
-    def _work(self, waiting: queue.SimpleQueue[str]) -> None:
+    def _work(self, waiting: list[str]) -> None:
         while (lane := self._next(waiting)) is not None:
             began = time.monotonic()
             outcome = lane.follow(self._tell_failure)
-            with self._lock:
+            with self._changed:
                 self._running.discard(lane)
+                self._changed.notify_all()
                 if self._stopped:
                     return
                 self.outcomes[lane.name] = outcome
@@ -89,15 +89,15 @@ class Suite:
         if not self._stopped:  # otherwise the interruption is the reason
             say(f"FAILED {failure}")
 
-    def _next(self, waiting: "queue.SimpleQueue[str]") -> Lane | None:
-        """Start the next lane, if there is one."""
-        with self._lock:
-            if self._stopped:
+    def _next(self, waiting: list[str]) -> Lane | None:
+        """Start the next lane, if there is one. If it must wait for another, wait."""
+        with self._changed:
+            while waiting and not self._stopped and not any(map(self._may_start, waiting)):
+                self._changed.wait()
+            if self._stopped or not waiting:
                 return None
-            try:
-                name = waiting.get_nowait()
-            except queue.Empty:
-                return None
+            name = next(filter(self._may_start, waiting))
+            waiting.remove(name)
             output = self._folder / f"{name}.txt"
             variables = {**self._variables, FOLDER: str(self._folder / "demo")}
             if name in ON_ONE_STACK and STACK not in os.environ:
@@ -105,6 +105,10 @@ class Suite:
             lane = Lane(name, arguments(name), output, environment(**variables))
             self._running.add(lane)
             return lane
+
+    def _may_start(self, name: str) -> bool:
+        used = ON_ONE_STACK & {lane.name for lane in self._running}
+        return name not in ON_ONE_STACK or not used
 
 
 def say(text: str) -> None:

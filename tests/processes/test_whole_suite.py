@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import tomllib
 from collections import Counter
 from pathlib import Path
@@ -231,7 +232,31 @@ def test_lanes_on_one_stack_find_the_same_servers_which_end_with_the_suite(
     assert given == {"http": None, "real": given["real"], lanes.LAST: given["real"]}
     assert given["real"] is not None
     assert not running
-    assert len(lanes.ON_ONE_STACK - {lanes.LAST}) == 1  # two would kill each other's servers
+
+
+def test_lanes_on_one_stack_run_one_after_the_other_beside_other_lanes(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    beside, most = threading.Barrier(3), 0  # a lane on the stack, and two others
+
+    class Starting:
+        def __init__(self, name: str, arguments: Any, output: Path, environment: Any) -> None:
+            nonlocal most
+            self.name, self.output = name, output
+            running = {name, *(lane.name for lane in suite._running)}
+            most = max(most, len(running & lanes.ON_ONE_STACK))
+
+        def follow(self, failed: Any) -> Outcome:
+            if self.name != "clusters":
+                beside.wait(60)
+            return Outcome(Counter(passed=1))
+
+    monkeypatch.setattr(whole, "Lane", Starting)
+    monkeypatch.setattr(whole, "WORKERS", 4)
+    suite = whole.Suite(tmp_path)
+    suite.run(["real", "clusters", "http", "units"])
+    assert len(suite.outcomes) == 4
+    assert most == 1
 
 
 def item(path: str, *fixtures: str, **params: Any) -> pytest.Item:
