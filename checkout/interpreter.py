@@ -82,14 +82,14 @@ def seconds_of_work(python: str) -> float:
 
 def other_builds(python: str) -> list:
     """The other interpreters on the path that have the same version and all that .venv and the
-    compiled modules need."""
+    compiled modules need. None is named "python3" alone: on macOS, that may be a program that opens
+    a window to install Python."""
     version, found = version_of(python), {os.path.realpath(python): python}
     for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):
-        for name in (f"python{dotted(version)}", "python3"):
-            path = os.path.join(folder, name)
-            is_new = os.access(path, os.X_OK) and os.path.realpath(path) not in found
-            if is_new and version_of(path) == version and output_of(path, "-c", NEEDS) is not None:
-                found[os.path.realpath(path)] = path
+        path = os.path.join(folder, f"python{dotted(version)}")
+        is_new = os.access(path, os.X_OK) and os.path.realpath(path) not in found
+        if is_new and version_of(path) == version and output_of(path, "-c", NEEDS) is not None:
+            found[os.path.realpath(path)] = path
     return list(found.values())[1:]
 
 

@@ -194,7 +194,7 @@ def test_packages_are_compiled_at_once_if_python_writes_no_bytecode_here() -> No
 @pytest.fixture
 def another_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """A second interpreter of this version, the only one on the path."""
-    path = tmp_path / "python3"
+    path = tmp_path / "python{}.{}".format(*sys.version_info)
     path.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
     path.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/bin")
