@@ -71,7 +71,7 @@ def find_python() -> str:
         return python
     say(
         f"using {fastest}, which is {own / seconds:.1f} times as fast as {python} "
-        f"(PYTHON={python} keeps that one)"
+        f"(`make PYTHON={python}` keeps that one)"
     )
     return fastest
 
