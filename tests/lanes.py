@@ -37,7 +37,7 @@ lane that names it most exactly."""
 LAST = "alone"
 """The lane of the tests that judge the whole machine. It begins when all other lanes have ended."""
 ON_ONE_STACK = frozenset({"real", "clusters", LAST})
-"""Lanes that run one after the other, on the same servers, because HBase takes a minute of
+"""Lanes that run one after the other, on the same servers, because HBase takes much
 processor time to start. The servers start once, and run until the suite ends."""
 ON_ONE_PROCESSOR = frozenset({"feeds"})
 """Lanes whose process stays on one processor. Its threads do little but hand work to each other: on

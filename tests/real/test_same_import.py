@@ -14,10 +14,9 @@ from tests.gateways import Gateway
 from tests.importing.files import import_file
 from tests.importing.worlds import bookmarks, canonical_set, large
 from tests.real.configurations import both
-from tests.scale import scaled
 
 pytestmark = [pytest.mark.anyio, pytest.mark.nightly]
-LINKS, PINS = scaled((5_200, 1000), (10_000, 2000))
+LINKS, PINS = 10_000, 2_000
 """More links than a batch of an import holds (5,000)."""
 
 
