@@ -5,6 +5,8 @@ import os
 from random import Random
 from typing import TypeVar
 
+import pytest
+
 ALL, SEED = "PINWAY_TEST_ALL", "PINWAY_TEST_SEED"
 """Variables that `make test-all` sets for its tests."""
 T = TypeVar("T")
@@ -18,6 +20,11 @@ def runs_all() -> bool:
 def scaled(share: T, everything: T) -> T:
     """The number (of cases, or other) that this run takes."""
     return everything if runs_all() else share
+
+
+def nightly_unless(daily: bool) -> list[pytest.MarkDecorator]:
+    """The marks of a parameter that `make test` takes, too, or leaves to `make test-all`."""
+    return [] if daily else [pytest.mark.nightly]
 
 
 def seed(fixed: str) -> str:

@@ -14,6 +14,7 @@ from bench.drills.faults import DRILLS, Drill, Plan
 from bench.drills.run import run
 from bench.drills.site import Site, open_site, settle
 from deploy.stack import Stack
+from tests.scale import nightly_unless
 from tests.telemetry.prometheus import watching
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(600)]
@@ -41,7 +42,7 @@ SOME = [
     pytest.param(
         drill,
         id=f"{drill.number}-{drill.name}",
-        marks=[] if drill.name == "caches" else [pytest.mark.nightly],
+        marks=nightly_unless(drill.name == "caches"),
     )
     for drill in DRILLS
 ]

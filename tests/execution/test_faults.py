@@ -10,6 +10,7 @@ import pytest
 
 from tests.execution.differential import PER_WORLD
 from tests.execution.faults import FAULTS, Fault
+from tests.scale import nightly_unless
 
 HERE = Path(__file__).resolve().parents[2]
 CASES = 4_000
@@ -20,7 +21,7 @@ SOME = [
     pytest.param(
         fault,
         id=fault.name.replace(" ", "-"),
-        marks=[] if number % 6 == 0 else [pytest.mark.nightly],
+        marks=nightly_unless(number % 6 == 0),
     )
     for number, fault in enumerate(FAULTS)
 ]

@@ -10,6 +10,7 @@ from feed_engine import writes
 from tests.adversaries import Jobs, attack
 from tests.gateways import Gateway, gateway_on
 from tests.real.configurations import first_shard, real_settings
+from tests.scale import nightly_unless
 
 pytestmark = pytest.mark.anyio
 JOBS: tuple[Jobs, ...] = ("at work", "held back", "killed")
@@ -18,7 +19,7 @@ SOME = [
         adversary,
         jobs,
         id=f"{adversary}-{jobs}",
-        marks=[] if ADVERSARIES.index(adversary) == JOBS.index(jobs) else [pytest.mark.nightly],
+        marks=nightly_unless(ADVERSARIES.index(adversary) == JOBS.index(jobs)),
     )
     for adversary in ADVERSARIES
     for jobs in JOBS

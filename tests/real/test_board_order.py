@@ -22,18 +22,16 @@ from tests.interleaving import SECOND, interleave
 from tests.linearizability import History
 from tests.people import People
 from tests.real.configurations import first_shard, real_settings
-from tests.scale import scaled
+from tests.scale import nightly_unless, scaled
 
 pytestmark = pytest.mark.anyio
 SOME = [
-    pytest.param(way, marks=[] if way in ("by turns", "at the bottom") else [pytest.mark.nightly])
-    for way in WAYS
+    pytest.param(way, marks=nightly_unless(way in ("by turns", "at the bottom"))) for way in WAYS
 ]
 """The ways to halve a gap: `make test` tries the others against SQLite only. MySQL must have room
 for as many digits in the middle of a board and at its end."""
 SECONDS = [
-    pytest.param(second, marks=[] if second == "the anchor's move" else [pytest.mark.nightly])
-    for second in SECOND
+    pytest.param(second, marks=nightly_unless(second == "the anchor's move")) for second in SECOND
 ]
 """The writes beside a drag: `make test` tries the others against SQLite only."""
 

@@ -18,7 +18,7 @@ from feed_engine.feeds.wide import read_row
 from feed_engine.outbox.change import Followed, PinPublished, Task, Unfollowed
 from tests.faulty import Interrupted, Preceded, Unwell, marking, with_part
 from tests.feeds import START, Feeding, pins_of
-from tests.scale import seeds
+from tests.scale import nightly_unless, seeds
 
 pytestmark = pytest.mark.anyio
 
@@ -264,15 +264,11 @@ async def test_a_fan_out_that_missed_a_side_fails_and_is_complete_after_another_
 async def _nowhere(cursor: bytes) -> None: ...
 
 
-def _by_night(number: int, at: int) -> tuple[pytest.MarkDecorator, ...]:
-    """Each order has one of the times by day."""
-    return () if number % 3 == at else (pytest.mark.nightly,)
-
-
 @pytest.mark.parametrize(
     ("times", "order"),
     [
-        pytest.param(times, order, marks=_by_night(number, at))
+        # In `make test`, each order has one of the times.
+        pytest.param(times, order, marks=nightly_unless(number % 3 == at))
         for at, times in enumerate([(5, 5, 5), (9_000, 9_000, 5), (5, 90_000_000, 6)])
         for number, order in enumerate(itertools.permutations(range(3)))
     ],
