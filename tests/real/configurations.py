@@ -1,9 +1,8 @@
 """Gateways on the real servers, and on embedded stores of the same shape."""
 
 import json
-import secrets
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,9 @@ SHARDS = 16
 MOST = 64
 """The shards of a run, unless it asks for another number, and the most. A server makes twenty in a
 second of processor time."""
+FIRST, RUNS = 4096, 900
+"""The first run's first shard, and the most runs. The stack has its own shards below, and
+tests/contract has shards above."""
 PATIENT: dict[str, Any] = {
     "feeds.profile": "fixed",  # these tests don't depend on which side answers
     "feeds.cutoff": 1.0,
@@ -24,9 +26,16 @@ PATIENT: dict[str, Any] = {
 }
 
 
-def first_shard() -> int:
-    """The first of a run's own shards. The servers may have shards of earlier runs."""
-    return 4096 + MOST * secrets.randbelow(900)
+def first_shard(stack: Stack) -> int:
+    """The first of a run's own shards: no other run on these servers has had them, and no other
+    gets them."""
+    taken = stack.dir / "runs"
+    taken.mkdir(exist_ok=True)
+    for run in range(RUNS):
+        with suppress(FileExistsError):
+            (taken / f"{run}").mkdir()
+            return FIRST + MOST * run
+    raise AssertionError(f"{stack.dir} has had {RUNS} runs: delete the directory")
 
 
 def topology(path: Path, first: int, servers: dict[str, str], shards: int = SHARDS) -> str:
@@ -90,7 +99,7 @@ def embedded_settings(directory: Path, first: int) -> Settings:
 @asynccontextmanager
 async def both(stack: Stack, directory: Path) -> AsyncIterator[tuple[Gateway, Gateway]]:
     """The embedded gateway and the real gateway, empty, with the same shards."""
-    first = first_shard()
+    first = first_shard(stack)
     async with (
         gateway_on(embedded_settings(directory, first)) as embedded,
         gateway_on(real_settings(stack, directory, first)) as real,

@@ -32,7 +32,7 @@ SOME = [
 async def gateway(
     stack: Stack, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[tuple[Gateway, int]]:
-    first = first_shard()
+    first = first_shard(stack)
     settings = real_settings(stack, tmp_path_factory.mktemp("adversaries"), first)
     async with gateway_on(settings) as opened:
         yield opened, first

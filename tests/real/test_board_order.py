@@ -39,7 +39,7 @@ SECONDS = [
 @pytest.fixture(scope="module")
 async def stores(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Stores]:
     directory: Path = tmp_path_factory.mktemp("real")
-    async with gateway_on(real_settings(stack, directory, first_shard())) as gateway:
+    async with gateway_on(real_settings(stack, directory, first_shard(stack))) as gateway:
         yield gateway.stores
         await settle()
 

@@ -25,7 +25,7 @@ async def test_scrolling_goes_on_over_the_standby_when_hbase_is_killed(
     stack: Stack, tmp_path: Path
 ) -> None:
     settings = changed(
-        real_settings(stack, tmp_path, first_shard()),
+        real_settings(stack, tmp_path, first_shard(stack)),
         {"jobs.run": True, "stores.queue": redis_url(stack, DATABASE)},
     )
 

@@ -39,7 +39,7 @@ async def make(settings: Settings, *accepted: str) -> None:
 
 
 async def test_a_gateway_starts_on_what_was_made_and_is_whole(stack: Stack, tmp_path: Path) -> None:
-    first = first_shard()
+    first = first_shard(stack)
     settings = real_settings(stack, tmp_path, first)
     with pytest.raises(ConfigError, match=r"were never made: run `pinway init` first"):
         await start(settings)
@@ -57,7 +57,7 @@ async def test_a_gateway_starts_on_what_was_made_and_is_whole(stack: Stack, tmp_
 async def test_a_side_of_another_cluster_that_has_no_tables_is_missing(
     stack: Stack, tmp_path: Path
 ) -> None:
-    settings = real_settings(stack, tmp_path, first_shard())
+    settings = real_settings(stack, tmp_path, first_shard(stack))
     await make(settings)
     elsewhere = changed(settings, {"stores.feeds_standby": f"{settings.stores.feeds_standby}other"})
     with pytest.raises(Damaged, match=r"feeds_standby at hbase://.*--accept-loss feeds_standby"):
@@ -71,7 +71,7 @@ async def test_a_side_of_another_cluster_that_has_no_tables_is_missing(
 async def test_a_server_that_is_down_does_not_keep_a_gateway_from_starting(
     stack: Stack, tmp_path: Path
 ) -> None:
-    settings = real_settings(stack, tmp_path, first_shard())
+    settings = real_settings(stack, tmp_path, first_shard(stack))
     await make(settings)
     away = changed(settings, {"stores.feeds_standby": "hbase://127.0.0.1:1/away"})
     await start(away)

@@ -62,7 +62,7 @@ class World:
 async def world(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
     """60 users on two servers alternately, each with a board and a pin; "reader" likes all pins."""
     directory: Path = tmp_path_factory.mktemp("trips")
-    first = first_shard()
+    first = first_shard(stack)
     settings = real_settings(stack, directory, first, shards=MOST)
     trips: Counter[str] = Counter()
     async with gateway_on(settings) as gateway:

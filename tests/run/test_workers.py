@@ -77,7 +77,7 @@ class Workers:
 @pytest.fixture(scope="module")
 def settings(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> Settings:
     directory = tmp_path_factory.mktemp("workers")
-    return real_settings(stack, directory, first_shard())
+    return real_settings(stack, directory, first_shard(stack))
 
 
 @pytest.fixture(scope="module")
