@@ -41,7 +41,7 @@ print(min(seconds() for _ in range(5)))
 """
 """A program that prints how many seconds of processor time some work takes."""
 NEEDS = """
-import ensurepip, os, sysconfig, venv
+import ensurepip, os, sqlite3, ssl, sysconfig, venv
 assert os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h"))
 """
 
@@ -81,9 +81,9 @@ def seconds_of_work(python: str) -> float:
 
 
 def other_builds(python: str) -> list:
-    """The other interpreters on the path that have the same version and all that .venv and the
-    compiled modules need. None is named "python3" alone: on macOS, that may be a program that opens
-    a window to install Python."""
+    """The other interpreters on the path that have the same version and all that .venv, the
+    compiled modules and Pinway need. None is named "python3" alone: on macOS, that may be a program
+    that opens a window to install Python."""
     version, found = version_of(python), {os.path.realpath(python): python}
     for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):
         path = os.path.join(folder, f"python{dotted(version)}")
