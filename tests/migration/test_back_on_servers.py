@@ -22,6 +22,7 @@ from tests.migration.processes import (
     killed_at,
     killed_later,
 )
+from tests.real.configurations import first_shard
 from tests.scale import scaled, seeds
 from tests.servers import mysql_servers
 
@@ -60,7 +61,7 @@ def world(old: OldDatabase, databases: Stack, tmp_path: Path) -> Iterator[World]
 def topology(databases: Stack) -> dict[str, object]:
     """Four shards of this test alone, and the mod shards of the stack, with their slaves."""
     whole = json.loads(databases.topology_file.read_text())
-    first = 20_000 + 2 * SHARDS * secrets.randbelow(1_000)
+    first = first_shard(databases)
     shards = [
         {**given, "range": [first + n * SHARDS, first + (n + 1) * SHARDS - 1]}
         for n, given in enumerate(whole["shards"])

@@ -16,8 +16,9 @@ MOST = 64
 """The shards of a run, unless it asks for another number, and the most. A server makes twenty in a
 second of processor time."""
 FIRST, RUNS = 4096, 900
-"""The first run's first shard, and the most runs. The stack has its own shards below, and
-tests/contract has shards above."""
+"""The first run's first shard, and the most runs. A run is one gateway of a test, or of a module of
+tests, on the real servers. The stack has its own shards below, and tests/contract has shards
+above."""
 PATIENT: dict[str, Any] = {
     "feeds.profile": "fixed",  # these tests don't depend on which side answers
     "feeds.cutoff": 1.0,
